@@ -89,6 +89,9 @@ uint32_t graphFreeAxes(const TensorImpl &tensor) {
 }
 
 bool isWrittenDown(const TensorImpl &tensor) { return activeTracer() || tensor.isGraphValue(); }
+bool isWrittenDown(llvm::ArrayRef<TensorRef> tensors) {
+  return activeTracer() || llvm::any_of(tensors, [](const TensorRef &tensor) { return tensor->isGraphValue(); });
+}
 
 llvm::Error applyToGraph(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                          Tensors &results) {

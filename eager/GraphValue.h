@@ -40,6 +40,8 @@ inline bool isOfGraph(const OpDefOperator &call, llvm::ArrayRef<Operand> operand
 uint32_t graphFreeAxes(const TensorImpl &tensor);
 /// Whether what is done to the tensor is written down for other sizes, too: in a recording, or in a network.
 bool isWrittenDown(const TensorImpl &tensor);
+/// Whether that holds of one of them; in a recording of none, too.
+bool isWrittenDown(llvm::ArrayRef<TensorRef> tensors);
 /// Makes `op` a node; its results are graph values. All operands are tensors.
 llvm::Error applyToGraph(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                          Tensors &results);

@@ -15,11 +15,6 @@ namespace tess::eager {
 // Of a loop that is recorded trip by trip; compiling takes some tenths of a millisecond for each.
 static constexpr int64_t kMostRecordedTrips = 256;
 
-/// Whether a branch or loop of these is an operator: of a recording, or of the network that one of them is of.
-static bool isWrittenDown(llvm::ArrayRef<TensorRef> values) {
-  return Recorder::current() || llvm::any_of(values, [](const TensorRef &value) { return value->isGraphValue(); });
-}
-
 static Metas metasOf(llvm::ArrayRef<TensorRef> tensors) {
   Metas metas;
   for (const TensorRef &tensor : tensors)
@@ -252,7 +247,7 @@ llvm::Expected<Tensors> ScanLoop::stackAll(llvm::ArrayRef<Tensors> stacks) const
   for (Tensors stack : stacks) {
     if (order.reverse)
       std::reverse(stack.begin(), stack.end());
-    if (llvm::Error error = stackTrips(stack, isWrittenDown(stack)).moveInto(stacked.emplace_back()))
+    if (llvm::Error error = stackTrips(stack).moveInto(stacked.emplace_back()))
       return std::move(error);
   }
   return stacked;
@@ -337,7 +332,7 @@ static llvm::Expected<Tensors> applyBranches(llvm::ArrayRef<const LoopBody *> br
 llvm::Expected<Tensors> cond(const TensorRef &pred, BranchFunction then, BranchFunction otherwise) {
   if (llvm::Error error = checkPred(*pred, "cond", "pred"))
     return std::move(error);
-  if (isWrittenDown(llvm::ArrayRef(pred))) {
+  if (isWrittenDown(*pred)) {
     llvm::Expected<TensorRef> opposite = applyOne(builtin::LogicalNot(), {Operand(pred)});
     if (!opposite)
       return opposite.takeError();

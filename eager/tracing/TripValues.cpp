@@ -1,6 +1,7 @@
 //===- TripValues.cpp - values of a loop that runs trip by trip -----------===//
 #include "eager/tracing/TripValues.h"
 
+#include "eager/GraphValue.h"
 #include "eager/Loops.h"
 #include "eager/Placement.h"
 #include "eager/Recomputation.h"
@@ -25,9 +26,9 @@ static llvm::Expected<Tensors> detachedAll(llvm::ArrayRef<TensorRef> values) {
   return plain;
 }
 
-/// The view of the element `index`, as an index of the user's.
+/// The view of the element `index`, as an index of the user's; a key (eager/subscript) would cost a tenth of a trip.
 static llvm::Expected<TensorRef> elementAt(const TensorRef &whole, int64_t index) {
-  bool isRecorded = Recorder::current() || whole->isGraphValue();
+  bool isRecorded = isWrittenDown(*whole);
   IntList starts(whole->rank(), 0), stops(whole->rank(), INT64_MAX), steps(whole->rank(), 1);
   if (!isRecorded) // a recording holds at other sizes
     stops.assign(whole->shape().begin(), whole->shape().end());
@@ -98,7 +99,7 @@ static llvm::Expected<Tensors> sideBySide(llvm::ArrayRef<TensorRef> grads) {
     if (llvm::Error error =
             (grad ? llvm::Expected<TensorRef>(grad) : Filling(**some).filled(0.0)).moveInto(whole.emplace_back()))
       return std::move(error);
-  llvm::Expected<TensorRef> stack = stackTrips(whole, Recorder::current() || (*some)->isGraphValue());
+  llvm::Expected<TensorRef> stack = stackTrips(whole);
   if (!stack)
     return stack.takeError();
   return Tensors{std::move(*stack)};
@@ -142,9 +143,10 @@ static llvm::Expected<TensorRef> stackRecorded(llvm::ArrayRef<TensorRef> values)
   return std::move(results.front());
 }
 
-llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values, bool isRecorded) {
+llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values) {
   Tensors results;
-  if (llvm::Error error = (isRecorded ? stackRecorded(values) : stackElements(values)).moveInto(results.emplace_back()))
+  llvm::Expected<TensorRef> stack = isWrittenDown(values) ? stackRecorded(values) : stackElements(values);
+  if (llvm::Error error = std::move(stack).moveInto(results.emplace_back()))
     return std::move(error);
   Tensors tracked;
   llvm::SmallVector<int64_t, 8> places;

@@ -39,7 +39,6 @@ llvm::Expected<Tensors> enterTrips(llvm::ArrayRef<TensorRef> carried);
 /// result has one.
 llvm::Expected<TripValues> leaveTrips(TripValues values);
 /// The values, of one dtype and shape and at least one, along a new axis 0, whose gradient is taken apart.
-/// `isRecorded`: they are of a recording, or of a network.
-llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values, bool isRecorded);
+llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values);
 
 } // namespace tess::eager

@@ -16,4 +16,10 @@ std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::Ar
 /// The first result of applyAll().
 Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments = {});
 
+namespace detail {
+/// Lists of the C++ API as those of eager mode, and back.
+tess::eager::Tensors refs(llvm::ArrayRef<Tensor> tensors);
+std::vector<Tensor> tensorsOf(llvm::ArrayRef<tess::eager::TensorRef> refs);
+} // namespace detail
+
 } // namespace tessera

@@ -2,56 +2,12 @@
 #include "tessera/Control.h"
 
 #include "eager/tracing/ControlFlow.h"
-
-#include <exception>
+#include "eager/tracing/UserFunctions.h"
+#include "tessera/Apply.h"
 
 namespace tessera::detail {
 
 namespace eager = tess::eager;
-
-static eager::Tensors refs(llvm::ArrayRef<Tensor> tensors) {
-  eager::Tensors list;
-  for (const Tensor &tensor : tensors)
-    list.push_back(tensor.ref());
-  return list;
-}
-
-static List tensorsOf(llvm::ArrayRef<eager::TensorRef> refs) {
-  List list;
-  for (const eager::TensorRef &ref : refs)
-    list.emplace_back(ref);
-  return list;
-}
-
-namespace {
-
-/// Calls functions that throw, for a library that returns errors: what was thrown comes out when the library has ended.
-class Functions {
-public:
-  template <typename F> auto call(F function) -> llvm::Expected<decltype(function())> {
-    try {
-      return function();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    return tess::invalidArgument(kThrown);
-  }
-  template <typename T> T valueOf(llvm::Expected<T> result) const {
-    if (result)
-      return std::move(*result);
-    auto [code, message] = tess::takeError(result.takeError());
-    if (message == kThrown)
-      std::rethrow_exception(thrown);
-    throw Error(code, message);
-  }
-
-private:
-  static constexpr const char *kThrown = "\x01thrown";
-
-  std::exception_ptr thrown;
-};
-
-} // namespace
 
 void checkContainers(const Leaves &made, const Leaves &expected, const char *what) {
   if (made.sizes == expected.sizes)
@@ -65,7 +21,7 @@ void checkContainers(const Leaves &made, const Leaves &expected, const char *wha
 
 Lists scanLists(const std::function<Lists(const List &, const List &)> &step, const List &carried, const List &xs,
                 const ScanOptions &options) {
-  Functions functions;
+  eager::UserFunctions functions;
   auto trip = [&](llvm::ArrayRef<eager::TensorRef> now, llvm::ArrayRef<eager::TensorRef> elements) {
     return functions.call([&] {
       Lists made = step(tensorsOf(now), tensorsOf(elements));
@@ -73,27 +29,27 @@ Lists scanLists(const std::function<Lists(const List &, const List &)> &step, co
     });
   };
   eager::TripValues values =
-      functions.valueOf(eager::scan(trip, refs(carried), refs(xs), options.length, options.reverse));
+      valueOrThrow(functions.outcome(eager::scan(trip, refs(carried), refs(xs), options.length, options.reverse)));
   return {tensorsOf(values.carried), tensorsOf(values.stacked)};
 }
 
 List condLists(const Tensor &pred, const std::function<List()> &then, const std::function<List()> &otherwise) {
-  Functions functions;
+  eager::UserFunctions functions;
   auto branch = [&](const std::function<List()> &function) { return functions.call([&] { return refs(function()); }); };
-  return tensorsOf(
-      functions.valueOf(eager::cond(pred.ref(), [&] { return branch(then); }, [&] { return branch(otherwise); })));
+  return tensorsOf(valueOrThrow(
+      functions.outcome(eager::cond(pred.ref(), [&] { return branch(then); }, [&] { return branch(otherwise); }))));
 }
 
 List whileLists(const std::function<Tensor(const List &)> &cond, const std::function<List(const List &)> &body,
                 const List &carried, std::optional<int64_t> maxTrips) {
-  Functions functions;
+  eager::UserFunctions functions;
   auto holds = [&](llvm::ArrayRef<eager::TensorRef> now) {
     return functions.call([&] { return cond(tensorsOf(now)).ref(); });
   };
   auto trip = [&](llvm::ArrayRef<eager::TensorRef> now) {
     return functions.call([&] { return refs(body(tensorsOf(now))); });
   };
-  return tensorsOf(functions.valueOf(eager::whileLoop(holds, trip, refs(carried), maxTrips)));
+  return tensorsOf(valueOrThrow(functions.outcome(eager::whileLoop(holds, trip, refs(carried), maxTrips))));
 }
 
 } // namespace tessera::detail

@@ -11,6 +11,7 @@
 #include "eager/tracing/KeptCalls.h"
 #include "eager/tracing/SizedProgram.h"
 #include "eager/tracing/TracedProgram.h"
+#include "tessera/Apply.h"
 #include "tessera/Effects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,19 +26,8 @@ static bool runsEagerly() {
   return eager::isTraceDisabled() || eager::Recorder::current() || !eager::activeTapes().empty();
 }
 
-static eager::Tensors refs(llvm::ArrayRef<Tensor> tensors) {
-  eager::Tensors list;
-  for (const Tensor &tensor : tensors)
-    list.push_back(tensor.ref());
-  return list;
-}
-
-static std::vector<Tensor> tensorsOf(eager::Tensors refs) {
-  std::vector<Tensor> list;
-  for (eager::TensorRef &ref : refs)
-    list.emplace_back(std::move(ref));
-  return list;
-}
+using tessera::detail::refs;
+using tessera::detail::tensorsOf;
 
 using Match = eager::ArgumentIdentity::Match;
 
@@ -336,7 +326,7 @@ std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> argument
     variant.kept->use();
   recorded.grads.apply(given, llvm::ArrayRef(all).drop_front(recorded.numResults));
   all.resize(recorded.numResults);
-  return tensorsOf(std::move(all));
+  return tensorsOf(all);
 }
 
 std::shared_ptr<eager::TracedProgram> Calls::program() const {
@@ -385,7 +375,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
   auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
     Recorded again;
     try {
-      (void)recordCall(tensorsOf(eager::Tensors(given)), variant.function, eager::Recorder::Mode::InferBounds, again);
+      (void)recordCall(tensorsOf(given), variant.function, eager::Recorder::Mode::InferBounds, again);
     } catch (const Error &error) {
       return tess::makeError(error.code(), error.what());
     }

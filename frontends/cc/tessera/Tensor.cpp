@@ -15,6 +15,20 @@ namespace tessera {
 
 namespace eager = tess::eager;
 
+eager::Tensors detail::refs(llvm::ArrayRef<Tensor> tensors) {
+  eager::Tensors list;
+  for (const Tensor &tensor : tensors)
+    list.push_back(tensor.ref());
+  return list;
+}
+
+std::vector<Tensor> detail::tensorsOf(llvm::ArrayRef<eager::TensorRef> refs) {
+  std::vector<Tensor> list;
+  for (const eager::TensorRef &ref : refs)
+    list.emplace_back(ref);
+  return list;
+}
+
 std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
   llvm::SmallVector<eager::Operand, 4> given;
   llvm::SmallVector<unsigned, 4> counts(segments.begin(), segments.end());
@@ -33,10 +47,7 @@ std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::Ar
   for (const tess::ResultInfo &result : info.results)
     if (result.hidden)
       results.pop_back();
-  std::vector<Tensor> visible;
-  for (eager::TensorRef &result : results)
-    visible.emplace_back(std::move(result));
-  return visible;
+  return detail::tensorsOf(results);
 }
 
 Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {

@@ -7,11 +7,10 @@
 #include "eager/Recomputation.h"
 #include "eager/tracing/ControlFlow.h"
 #include "eager/tracing/Recording.h"
+#include "eager/tracing/UserFunctions.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-
-#include <exception>
 
 namespace tess::python {
 
@@ -31,66 +30,48 @@ Tensors tensorsIn(nb::handle sequence, const char *name) {
   return Tensors(tensors.begin(), tensors.end());
 }
 
-/// Calls functions of the user for a library that returns errors: an exception comes out when the library has ended.
-class Functions {
-public:
-  template <typename F> auto call(F function) -> llvm::Expected<decltype(function())> {
-    try {
-      return function();
-    } catch (nb::python_error &error) {
-      thrown = std::current_exception();
-      if (!error.matches(PyExc_Exception)) // Ctrl-C is no reason to try in another way
-        return makeError(ErrorCode::Internal, kThrown);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-    return invalidArgument(kThrown);
+/// Ctrl-C is no reason to try in another way.
+ErrorCode codeOfThrown() {
+  try {
+    throw;
+  } catch (nb::python_error &error) {
+    return error.matches(PyExc_Exception) ? ErrorCode::InvalidArgument : ErrorCode::Internal;
+  } catch (...) {
+    return ErrorCode::InvalidArgument;
   }
-  template <typename T> T valueOf(llvm::Expected<T> result) const {
-    if (result)
-      return std::move(*result);
-    auto [code, message] = takeError(result.takeError());
-    if (message == kThrown)
-      std::rethrow_exception(thrown);
-    throwError(makeError(code, message));
-  }
-
-private:
-  static constexpr const char *kThrown = "\x01thrown";
-
-  std::exception_ptr thrown;
-};
+}
 
 /// Carried values and stacked results; `step` takes and returns two lists.
 nb::tuple scan(nb::callable step, nb::handle carried, nb::handle xs, std::optional<int64_t> length, bool reverse) {
-  Functions functions;
+  UserFunctions functions(codeOfThrown);
   auto trip = [&](llvm::ArrayRef<TensorRef> now, llvm::ArrayRef<TensorRef> elements) {
     return functions.call([&] {
       nb::object result = step(listOf(now), listOf(elements));
       return TripValues{tensorsIn(result[0], "scan"), tensorsIn(result[1], "scan")};
     });
   };
-  TripValues values =
-      functions.valueOf(eager::scan(trip, tensorsIn(carried, "scan"), tensorsIn(xs, "scan"), length, reverse));
+  TripValues values = valueOrThrow(
+      functions.outcome(eager::scan(trip, tensorsIn(carried, "scan"), tensorsIn(xs, "scan"), length, reverse)));
   return nb::make_tuple(listOf(values.carried), listOf(values.stacked));
 }
 
 nb::list cond(nb::handle pred, nb::callable then, nb::callable orelse) {
-  Functions functions;
+  UserFunctions functions(codeOfThrown);
   auto branch = [&](nb::callable &function) { return functions.call([&] { return tensorsIn(function(), "cond"); }); };
-  return listOf(functions.valueOf(
-      eager::cond(TensorRef(&implOf(pred.ptr())), [&] { return branch(then); }, [&] { return branch(orelse); })));
+  return listOf(valueOrThrow(functions.outcome(
+      eager::cond(TensorRef(&implOf(pred.ptr())), [&] { return branch(then); }, [&] { return branch(orelse); }))));
 }
 
 nb::list whileLoop(nb::callable holds, nb::callable body, nb::handle carried, std::optional<int64_t> maxTrips) {
-  Functions functions;
+  UserFunctions functions(codeOfThrown);
   auto predicate = [&](llvm::ArrayRef<TensorRef> values) {
     return functions.call([&] { return tensorsIn(nb::make_tuple(holds(listOf(values))), "while_loop").front(); });
   };
   auto trip = [&](llvm::ArrayRef<TensorRef> values) {
     return functions.call([&] { return tensorsIn(body(listOf(values)), "while_loop"); });
   };
-  return listOf(functions.valueOf(eager::whileLoop(predicate, trip, tensorsIn(carried, "while_loop"), maxTrips)));
+  return listOf(
+      valueOrThrow(functions.outcome(eager::whileLoop(predicate, trip, tensorsIn(carried, "while_loop"), maxTrips))));
 }
 
 nb::list apart(nb::handle values) { return listOf(valueOrThrow(eager::apart(tensorsIn(values, "apart")))); }
