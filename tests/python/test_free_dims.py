@@ -52,12 +52,17 @@ def _with(x, key, value):
     return x
 
 
+def _with_free_rows(function, shape, path):
+    """The file of a call with ones of this shape, loaded: it takes 1 to 99 rows."""
+    traced = trace(function, capture_as_const=True)
+    traced(Tensor(np.ones(shape, dtype=np.float32)))
+    traced.dump(path, arg_names=["x"], dims={"x": {0: Dim("n", 1, 99)}})
+    return load(path)
+
+
 @pytest.mark.parametrize("what", FREE)
 def test_a_key_holds_at_any_size(what, tmp_path):
-    function = trace(FREE[what], capture_as_const=True)
-    function(Tensor(np.ones((3, 4), dtype=np.float32)))
-    function.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 99)}})
-    program = load(tmp_path / "p")
+    program = _with_free_rows(FREE[what], (3, 4), tmp_path / "p")
     for size in (1, 2, 3, 50):
         x = Tensor(np.random.RandomState(size).randn(size, 4).astype(np.float32))
         assert same_bits(program(x), FREE[what](x))
@@ -183,10 +188,7 @@ NEEDS_EQUAL = {
 
 @pytest.mark.parametrize("op", NEEDS_EQUAL)
 def test_a_composite_refuses_a_size_that_would_repeat(op, tmp_path):
-    function = trace(NEEDS_EQUAL[op], capture_as_const=True)
-    function(Tensor(np.ones((4, 2), dtype=np.float32)))
-    function.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 99)}})
-    program = load(tmp_path / "p")
+    program = _with_free_rows(NEEDS_EQUAL[op], (4, 2), tmp_path / "p")
     for size in (2, 3, 5):
         x = Tensor(np.random.RandomState(size).randn(size, 2).astype(np.float32))
         if size >= 4:
