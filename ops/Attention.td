@@ -5,6 +5,53 @@
 include "ops/Base.td"
 
 defvar attentionScale = [Doc<"scale", "factor of the products; none: 1 / sqrt(E)">];
+// The axes of an operand before the last two.
+class Leading<string operand> { string sizes = "[#" # operand # "[i] for i < len(#" # operand # ") - 2]"; }
+defvar leadingAxes = !interleave([Leading<"query">.sizes, Leading<"key">.sizes, Leading<"value">.sizes], ", ");
+// The factor of the products, for each query.
+def AttentionScale {
+  defvar ones = (op<"sum", "axes=[len(#query) - 1];keepdims=true"> (op<"full_like", "value=1.0"> $query));
+  defvar number = (op<"scalar_tensor", "value=#query[-1];dtype=@query">);
+  dag all = (when<"given(scale)"> K<"$scale", "query">, (op<"rsqrt"> (when<"hasSize(#query[-1])"> number, ones)));
+}
+// Rows reduced to one element.
+class LastReduced<string reduction, dag x, string attrs = ""> {
+  dag all = (op<reduction, "axes=[-1];keepdims=true" # attrs> x);
+}
+
+// The shape of the weights, with leading axes of these.
+class WeightSizes<string leading> { string all = "[*broadcast(" # leading # "), #query[-2], #key[-2]]"; }
+def AttentionWeights {
+  // The queries are scaled rather than the scores: products of half floats then overflow no sooner than necessary, and a
+  // query is copied for the product anyway.
+  defvar scores = (op<"matmul", "transpose_y=true"> (op<"mul"> $query, AttentionScale.all), $key);
+  defvar never = (op<"full", "shape=[];value=-inf;dtype=@query">);
+  defvar chosen = (op<"where"> $attn_mask, scores, never);
+  defvar biased = (op<"add"> scores, (op<"cast", "dtype=@query"> $attn_mask));
+  defvar withMask = (when<"given(attn_mask)"> (when<"@attn_mask == bool"> chosen, biased), scores);
+  defvar seen = (op<"tril"> (piece<"as", ["bool"]> (op<"full_like", "value=1.0"> withMask)));
+  defvar masked = (when<"$is_causal"> (op<"where"> seen, withMask, never), withMask);
+  // A mask may leave no key, and all scores are -inf.
+  defvar zero = K<"0", "query">;
+  defvar top = LastReduced<"max", masked, ";allow_empty=true">.all;
+  defvar exps = (op<"exp"> (op<"sub"> masked, (op<"where"> (op<"isfinite"> top), top, zero)));
+  defvar total = LastReduced<"sum", exps>.all;
+  defvar ofMasked = (op<"div"> exps, (op<"where"> (op<"equal"> total, zero), K<"1", "query">, total));
+  dag all = (when<"given(attn_mask)"> ofMasked, (op<"softmax", "axis=-1"> masked));
+  // The same with every leading axis of the result, because the values may have leading axes of their own.
+  defvar sizes = WeightSizes<leadingAxes>.all;
+  defvar ownSizes = WeightSizes<!interleave([Leading<"query">.sizes, Leading<"key">.sizes], ", ")>.all;
+  defvar zeros = (op<"full_like", "value=0.0"> (op<"matmul"> all, $value));
+  defvar repeated = (when<"all(hasSize(" # sizes # "[i]) for i < len(" # sizes # "))">
+      (op<"broadcast_to", "shape=" # sizes> all), (op<"add"> all, LastReduced<"sum", zeros>.all));
+  dag spread = (when<"isSame(" # ownSizes # ", " # sizes # ")"> all, repeated);
+}
+// The gradient of an operand; that of the weights is handed on where there is one.
+class AttentionGradient<string operand> {
+  dag ofBoth = (op<"scaled_dot_product_attention_backward", "scale=$scale"> $query, $key, $value, $weights, $dout, $dweights);
+  dag ofOut = (op<"scaled_dot_product_attention_backward", "scale=$scale"> $query, $key, $value, $weights, $dout);
+  dag all = (when<"given(dweights)"> (result<operand> ofBoth), (result<operand> ofOut));
+}
 
 def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
   let autocast = "low";
@@ -17,12 +64,15 @@ def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
                    DefaultValuedAttr<BoolAttr, "false">:$is_causal, Runtime<OptionalAttr<F64Attr>>:$scale);
   let results = (outs Tess_Float:$out, Tess_Float:$weights);
   let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*M)? -> (*B, L, V), (*B, L, S)";
-  let check = "attention";
+  defvar scores = WeightSizes<leadingAxes>.all;
+  let requires = [Require<"attn_mask must broadcast to the weights", "!given(attn_mask) || fits(#attn_mask, " # scores # ")",
+                          "attn_mask {attn_mask} and weights {" # scores # "}">];
   let dtypes = Promote<["query", "key", "value"]>;
-  let lowering = Composite<"attention">;
-  let gradientRule = "attention";
+  let lowering = Composite<>;
+  let forward = [(op<"matmul"> AttentionWeights.all, $value), AttentionWeights.spread];
+  let gradient = [AttentionGradient<"dquery">.all, AttentionGradient<"dkey">.all, AttentionGradient<"dvalue">.all,
+                  AttentionGradient<"dscores">.all];
   let attrFacts = !listconcat(attentionScale, [Doc<"is_causal", "no query sees a later key">]);
-  let constraints = ["attn_mask must broadcast to the weights"];
   let samples = [Sample<["2,3,4", "2,5,4", "2,5,6"]>, Sample<["3,4", "5,4", "5,2", "3,5"]>,
                  Sample<["2,2,5,3", "2,2,5,3", "2,2,5,3"], "is_causal=true">,
                  Sample<["4,3,2", "3,2", "4,3,5", "4,1,3"], "is_causal=true;scale=0.5">,
@@ -42,11 +92,20 @@ def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_atten
                    Optional<Tess_Float>:$dweights, Runtime<OptionalAttr<F64Attr>>:$scale);
   let results = (outs Tess_Float:$dquery, Tess_Float:$dkey, Tess_Float:$dvalue, Tess_Float:$dscores);
   let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S), (*B, L, V), (*B, L, S)? -> (*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S)";
-  let check = "attentionBackward";
+  defvar leading = !strconcat("broadcast(", leadingAxes, ", ", Leading<"dout">.sizes, ", given(dweights) ? ", Leading<"dweights">.sizes, " : [])");
+  let requires = [Require<"weights must have every leading axis", Leading<"weights">.sizes # " == " # leading,
+                          "weights {weights} and leading axes {" # leading # "}">];
   let dtypes = Promote<["query", "key", "value", "weights", "dout", "dweights"]>;
-  let lowering = Composite<"attentionBackward">;
+  let lowering = Composite<>;
+  defvar dvalue = (op<"matmul", "transpose_x=true"> $weights, $dout);
+  defvar ofOut = (op<"matmul", "transpose_y=true"> $dout, $value);
+  defvar dweights = (when<"given(dweights)"> (op<"add"> ofOut, $dweights), ofOut);
+  defvar dot = LastReduced<"sum", (op<"mul"> $weights, dweights)>.all;
+  defvar dscores = (op<"mul"> $weights, (op<"sub"> dweights, dot));
+  defvar dquery = (op<"mul"> (op<"matmul"> dscores, $key), AttentionScale.all);
+  defvar dkey = (op<"matmul", "transpose_x=true"> dscores, (op<"mul"> $query, AttentionScale.all));
+  let forward = [dquery, dkey, dvalue, dscores];
   let attrFacts = attentionScale;
-  let constraints = ["weights must have every leading axis"];
   let samples = [Sample<["2,3,4", "2,5,4", "2,5,6", "2,3,5", "2,3,6"]>,
                  Sample<["3,4", "5,4", "5,2", "3,5", "3,2", "3,5"], "scale=0.5">,
                  Sample<["4,3,2", "3,2", "4,3,5", "4,3,3", "4,3,5"]>,

@@ -111,7 +111,7 @@ class FromAttr<string a> : DTypeRule { string attr = a; }
 class SumOf<string op> : DTypeRule { string operand = op; } // bool becomes int32
 class PartOf<string op> : DTypeRule { string operand = op; } // of complex numbers the dtype of their parts
 class ComplexOf<list<string> ops> : DTypeRule { list<string> operands = ops; } // whose parts the promoted floats are
-def RuleGives : DTypeRule; // the shape rule returns whole metas
+class DTypes<list<string> t> : DTypeRule { list<string> terms = t; } // for each result, beside `sizes`
 
 //===----------------------------------------------------------------------===//
 // Scalar bodies, of the functions of Scalar.td: (s_mul $x, C<"0.5">); `$name` is an operand or an attribute,
@@ -161,13 +161,28 @@ class LastAxis<string rank, string axis> {
 //===----------------------------------------------------------------------===//
 // Conditions. `must` and `got` are the two parts of the error, with operands and
 // terms in braces; the constraint has `label`, or `must` without a term in
-// parentheses: Require<"n ({$n}) must divide x", "#x[0] % $n == 0", "x {x}">.
+// parentheses: Require<"n ({$n}) must divide x", "#x[0] % $n == 0", "x {x}">. `subject`, a term, is what the error
+// names in the place of the operator.
 //===----------------------------------------------------------------------===//
-class Require<string m, string c, string g, string l = ""> {
+class Require<string m, string c, string g, string l = "", string s = ""> {
   string must = m;
   string condition = c;
   string got = g;
   string label = l;
+  string subject = s;
+}
+// An attribute in its one form, a term, where `when` holds; `#out` is the shape that inference gives.
+class Normal<string a, string t, string w = "true"> {
+  string attr = a;
+  string term = t;
+  string when = w;
+}
+// What a Movement copies from an operand to the result: `size` elements from `from` on, to `to`; lists as terms.
+class CopyRegion<string o, string f, string t, string s> {
+  string operand = o;
+  string from = f;
+  string to = t;
+  string size = s;
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,6 +195,9 @@ class Py<string m, string n, list<string> meths = [], string oper = "", list<str
   string operator = oper;       // "+", "@", "abs": binary or unary operator of Tensor
   list<string> renamed = names; // "axes=axis": parameters that have another name in Python
 }
+
+// A channelAxis: nothing moves but along the axis.
+defvar besidesAxis = "i == axis($axis, len(#x)) ? -1 : i";
 
 //===----------------------------------------------------------------------===//
 // Samples: operand shapes (and value ranges) that drive the generated tests.
@@ -217,8 +235,8 @@ class View<string r, string k> : LoweringRule {
   string rule = r;                                                    // a function of ops/ViewRules.h; empty: see `order`
   string kind = k;                                                    // of ViewKind in ops/OpInfo.h
 }
-class Movement<string r, string s = ""> : LoweringRule {              // a function of ops/RegionRules.h
-  string rule = r;
+class Movement<string r = "", string s = ""> : LoweringRule {
+  string rule = r;  // a function of ops/RegionRules.h; empty: see `copies`
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
 class Window<string old = ""> : LoweringRule {                        // `compute`, max or min over the elements of windows
@@ -257,9 +275,12 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   list<string> hidden = [];    // results that are not returned
   list<string> inplace = [];   // "x=out"
   list<AttrFact> attrFacts = [];
-  string normalise = "";       // a function of ops/Normalise.h; default: axes are counted from the front (but of views)
+  string normalise = "";       // a function of ops/Normalise.h; default: axes are counted from the front (but of views); or
+  list<Normal> normalised = []; // terms
+  list<CopyRegion> copies = [];    // of a Movement without a rule, in the order in which they are copied
   bit stochastic = 0;
-  string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes
+  string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes; or
+  string channelAxis = "";     // a term for that of axis i, -1 where the result has not these channels
   string autocast = "";        // low, high or low_data: what it computes in where autocast is on (Precision in ops/OpInfo.h)
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise, Compute_: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul

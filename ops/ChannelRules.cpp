@@ -15,14 +15,6 @@ static bool isWholeSlice(const OpDef &op, int axis, int64_t channels) {
   return (starts[axis] == 0 || starts[axis] == -channels) && (steps.empty() || steps[axis] == 1);
 }
 
-static int64_t ownAxis(const OpDef &op, Operands operands) { return fromFront(op.i64("axis"), operands[0].rank()); }
-
-int besidesAxis(const OpDef &op, Operands operands, int axis) { return ownAxis(op, operands) == axis ? -1 : axis; }
-
-int stack(const OpDef &op, Operands operands, int axis) {
-  return fromFront(op.i64("axis"), operands[0].rank() + 1) <= axis ? axis + 1 : axis;
-}
-
 /// Whether `value`, which broadcasts to elements that have the channels along `axis` of `rank` axes, has its own there.
 static bool isAligned(const TensorMeta &value, int own, int axis, int64_t rank) {
   return own - int64_t(value.rank()) == axis - rank;

@@ -14,9 +14,7 @@ namespace tess::channels {
 
 #define TESS_CHANNEL_RULE(name) int name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, int axis)
 
-TESS_CHANNEL_RULE(ofNotation);  // what follows from `compute`
-TESS_CHANNEL_RULE(besidesAxis); // nothing moves but along the attribute `axis`
-TESS_CHANNEL_RULE(stack);
+TESS_CHANNEL_RULE(ofNotation); // what follows from `compute`
 TESS_CHANNEL_RULE(slice);
 TESS_CHANNEL_RULE(sliceSet);
 TESS_CHANNEL_RULE(indexGet);

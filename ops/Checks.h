@@ -13,30 +13,17 @@ namespace tess::checks {
 #define TESS_CHECK(name)                                                                                               \
   llvm::Error name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
 
-// ElementwiseShapes.cpp
-TESS_CHECK(cast);
-
 // FftRules.cpp
 TESS_CHECK(fft);
 
 // ReductionShapes.cpp
 TESS_CHECK(notEmpty);
 
-// ViewShapes.cpp
-TESS_CHECK(matchSize);
-
-// AttentionShapes.cpp
-TESS_CHECK(attention);
-TESS_CHECK(attentionBackward);
-
 // SpatialShapes.cpp
 TESS_CHECK(convBackwardData);
 TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
-
-// NormShapes.cpp
-TESS_CHECK(batchParameters);
 
 // MovementShapes.cpp
 TESS_CHECK(sliceSet);
@@ -49,8 +36,6 @@ TESS_CHECK(topk);
 
 // VisionShapes.cpp
 TESS_CHECK(resize);
-TESS_CHECK(sampled);
-TESS_CHECK(deformablePsroiPooling);
 
 #undef TESS_CHECK
 

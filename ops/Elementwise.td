@@ -163,13 +163,17 @@ def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout), T
   let python = Py<"functional.elemwise", "neg", [], "-">;
   let onnx = "Neg";
 }
-def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (none), Tess_NumberOrComplex> {
+// The gradient of a length: along the number itself, divided by its length; 0 at 0.
+def AlongNumber {
+  defvar length = (op<"where"> (op<"equal"> $out, K<"0", "out">), K<"1", "out">, $out);
+  dag all = (op<"mul"> (op<"cast", "dtype=@x"> (op<"div"> $dout, length)), $x);
+}
+def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)",
+                       (when<"isComplex(@x)"> AlongNumber.all, (op<"mul"> $dout, (op<"sign"> $x))), Tess_NumberOrComplex> {
   let description = [{`out = |x|`; the lowest integer stays itself. Of a complex number it is the length,
     sqrt(real^2 + imag^2), without overflow on the way. The gradient at 0 is 0.}];
   let results = (outs Tess_Number:$out);
   let dtypes = PartOf<"x">;
-  let gradient = [];
-  let gradientRule = "absolute";
   let python = Py<"functional.elemwise", "abs", [], "abs">;
   let onnx = "Abs";
 }
@@ -321,8 +325,8 @@ def Tess_CastOp : Tess_Op<"cast"> {
                  Sample<["9"], "dtype=intb4", "-20", "20", realDTypes>,
                  Sample<["5"], "dtype=c128">, Sample<["2,3,1,2,2"], "dtype=bool">];
   let attrFacts = [Doc<"dtype", "dtype of the result">];
-  let check = "cast";
-  let constraints = ["x must be real where dtype is neither complex nor bool"];
+  let requires = [Require<"x must be real where dtype is neither complex nor bool",
+                          "!isComplex(@x) || isComplex($dtype) || $dtype == bool", "x {x}">];
   let oracle = Oracle<"tess_oracle.cast(x, dtype)">;
   let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
   let onnx = "Cast(...)";

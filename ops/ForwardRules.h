@@ -13,13 +13,6 @@ namespace tess::forwards {
 #define TESS_FORWARD_RULE(name)                                                                                        \
   llvm::SmallVector<int, 4> name(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> operands)
 
-// NormRules.cpp
-TESS_FORWARD_RULE(batchNorm);
-
-// AttentionRules.cpp
-TESS_FORWARD_RULE(attention);
-TESS_FORWARD_RULE(attentionBackward);
-
 // EinsumRules.cpp
 TESS_FORWARD_RULE(einsum);
 
@@ -29,10 +22,6 @@ TESS_FORWARD_RULE(split);
 
 // VisionRules.cpp
 TESS_FORWARD_RULE(resize);
-
-// LocalConvRules.cpp
-TESS_FORWARD_RULE(deformableConv2d);
-TESS_FORWARD_RULE(deformablePsroiPooling);
 
 // ColorRules.cpp
 TESS_FORWARD_RULE(cvtColor);

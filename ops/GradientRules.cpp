@@ -82,15 +82,6 @@ Values reduced(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools
   return {-1};
 }
 
-/// Along the number itself, divided by its length; 0 at 0.
-Values absolute(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
-  if (!isComplex(b.meta(v[0]).dtype))
-    return {call(b, "mul", {v[2], call(b, "sign", {v[0]})})};
-  int isZero = call(b, "equal", {v[1], constantLike(b, 0.0, v[1])});
-  int share = call(b, "div", {v[2], call(b, "where", {isZero, constantLike(b, 1.0, v[1]), v[1]})});
-  return {call(b, "mul", {castTo(b, share, b.meta(v[0]).dtype), v[0]})};
-}
-
 Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
   bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
   int x = conj(b, v[0]), y = conj(b, v[1]), dout = v[3];
@@ -103,21 +94,6 @@ Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools 
   if (needed[1])
     grads[1] = ty ? product(dout, x, true, tx) : product(x, dout, !tx, false);
   return grads;
-}
-
-Values transpose(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  const IntList &pattern = op.ints("pattern");
-  IntList inverse(pattern.size(), 0);
-  int64_t rank = pattern.size();
-  for (int64_t i = 0; i < rank; ++i)
-    inverse[pattern[i] < 0 ? pattern[i] + rank : pattern[i]] = i;
-  return {call(b, "transpose", {v[2]}, {{"pattern", inverse}})};
-}
-
-Values slice(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  int zeros = fullLike(b, v[0], 0);
-  return {call(b, "slice_set", {zeros, v[2]},
-               {{"starts", op.attr("starts")}, {"stops", op.attr("stops")}, {"steps", op.attr("steps")}})};
 }
 
 } // namespace tess::gradients

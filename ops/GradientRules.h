@@ -16,19 +16,10 @@ namespace tess::gradients {
 
 // GradientRules.cpp
 TESS_GRADIENT_RULE(reduced); // what follows from a reduction
-TESS_GRADIENT_RULE(absolute);
 TESS_GRADIENT_RULE(matmul);
-TESS_GRADIENT_RULE(transpose);
-TESS_GRADIENT_RULE(slice);
 
 // ScanRules.cpp: what follows from `compute`
 TESS_GRADIENT_RULE(scanned);
-
-// NormRules.cpp
-TESS_GRADIENT_RULE(batchNorm);
-
-// AttentionRules.cpp
-TESS_GRADIENT_RULE(attention);
 
 // PoolRules.cpp
 TESS_GRADIENT_RULE(maxPoolBackward);
@@ -36,8 +27,6 @@ TESS_GRADIENT_RULE(maxPoolBackward);
 // MovementRules.cpp
 TESS_GRADIENT_RULE(concat);
 TESS_GRADIENT_RULE(split);
-TESS_GRADIENT_RULE(pad);
-TESS_GRADIENT_RULE(roll);
 
 // IndexRules.cpp
 TESS_GRADIENT_RULE(gather);

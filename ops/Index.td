@@ -27,7 +27,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
   let check = "gather";
   let dtypes = Same<"x">;
   let gradientRule = "gather";
-  let channels = "besidesAxis";
+  let channelAxis = besidesAxis;
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
@@ -44,7 +44,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let check = "scatter";
   let dtypes = Promote<["x", "source"]>;
   let gradientRule = "scatter";
-  let channels = "besidesAxis";
+  let channelAxis = besidesAxis;
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
                      "source must have the shape of index"];

@@ -4,26 +4,26 @@
 
 include "ops/Base.td"
 
-class MoveOp<string m, string what, string rule, string expr, string signature = ""> : Tess_Op<m> {
+class MoveOp<string m, string what, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Moved:$out);
-  let shapes = signature;
-  let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
-  let lowering = Movement<rule>;
+  let lowering = Movement<>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
-class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
+class JoinOp<string m, string what, string expr> : MoveOp<m, what, expr> {
   let arguments = (ins Variadic<Tess_Moved>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
   let keepsAxes = 1;
   let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
 }
-def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis", "concat",
+def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis",
                            "np.concatenate(inputs, axis)"> {
   let description = [{Along axis, the elements of the first input come first, then those of the second, and so
     on; its size is the sum of the inputs' sizes, which may be 0.}];
+  let shapeRule = "concat";
+  let lowering = Movement<"concat">;
   let gradientRule = "concat";
   let attrFacts = [Axis<"axis", "inputs">, BindTime<"axis">, Doc<"axis", "axis to join along">];
   let constraints = ["inputs must not be empty", "inputs must have the same rank, at least 1",
@@ -32,24 +32,26 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
                  Sample<["0,3", "2,3"]>, Sample<["2,1,3,2", "2,5,3,2"], "axis=1">];
   let onnx = "Concat(axis=axis)";
 }
-def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "stack", "np.stack(inputs, axis)"> {
+def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "np.stack(inputs, axis)"> {
   let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
+  let shapeRule = "stack";
   let lowering = Composite<"stack">;
   let keepsAxes = 0;
-  let channels = "stack";
+  let channelAxis = "axis($axis, len(#inputs) + 1) <= i ? i + 1 : i";
   let attrFacts = [Axis<"axis", "inputs", 1>, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "place of the new axis">];
   let constraints = ["inputs must not be empty", "inputs must have the same shape"];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["2,3", "2,3", "2,3"], "axis=-1">, Sample<["", ""]>, Sample<["0", "0"], "axis=1">];
 }
-def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split",
+def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis",
                           "np.split(x, np.cumsum(sections)[:-1], axis)"> {
   let description = [{Result number i has the next sections[i] elements along axis; a section may be 0.}];
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let results = (outs Variadic<Tess_Moved>:$outs);
+  let shapeRule = "split";
   let lowering = Composite<"split">;
   let gradientRule = "split";
-  let channels = "besidesAxis";
+  let channelAxis = besidesAxis;
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
                    Doc<"axis", "axis to cut">, BindTime<"sections">, SizeAttr<"sections">, BindTime<"axis">];
   let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
@@ -57,26 +59,34 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
                  Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
   let onnx = "Split(...)";
 }
-def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
+def Tess_PadOp : MoveOp<"pad", "a border of one value",
     "tess_oracle.pad(x, low, high, value)"> {
   let description = [{The size of axis i becomes `low[i] + n + high[i]`; what is added is value, and what low or
     high is negative by is cut off.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
   let results = (outs Tess_Any:$out);
-  let gradientRule = "pad";
+  defvar padded = "(#x[i] + ($low[i] + $high[i]))";
+  defvar values = "x {x}, low {$low} and high {$high}";
+  let requires = [Require<"low and high must have an entry for each axis", "len($low) == len(#x) && len($high) == len(#x)", values>,
+                  Require<"padded dimensions must not be negative", "all(!isNumber(#x[i]) || !isNumber($low[i]) || !isNumber($high[i])"
+                          # " || (hasSize(" # padded # ") && 0 <= " # padded # ") for i < len(#x))", values>];
+  let sizes = ["[" # padded # " for i < len(#x)]"];
+  let copies = [CopyRegion<"x", "[max(0, -$low[i]) for i < len(#x)]", "[max(0, $low[i]) for i < len(#x)]",
+                        "[max(0, min(#x[i], #out[i] - $low[i]) - max(0, -$low[i])) for i < len(#x)]">];
+  let gradient = [(op<"pad", "low=[-$low[i] for i < len($low)];high=[-$high[i] for i < len($high)]"> $dout)];
   let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
                    Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">,
                    SizeAttr<"low">, SizeAttr<"high">];
-  let constraints = ["low and high must have an entry for each axis", "padded dimensions must not be negative"];
   let samples = [Sample<["5"], "low=[1];high=[2]">, Sample<["2,3"], "low=[0, 1];high=[2, 0];value=1.5">,
                  Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,
                  Sample<[""], "low=[];high=[]">];
   let python = Py<"functional.nn", "pad">;
   let onnx = "Pad(...)";
 }
-def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced", "sliceSet",
-                             "tess_oracle.slice_set(x, value, starts, stops, steps)", "(*D), (*V) -> (*D)"> {
+def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced",
+                             "tess_oracle.slice_set(x, value, starts, stops, steps)"> {
+  let shapes = "(*D), (*V) -> (*D)";
   let description = [{`out = x` but for `out[slice] = value`. Starts, stops, steps and in_bounds mean what they
     mean for slice; value broadcasts to the shape of the slice.}];
   let check = "sliceSet";
@@ -104,7 +114,7 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
                  Sample<["4,6", "6"], "starts=[-1, 0];stops=[4, 6];in_bounds=[0]">];
   let version = 2;
 }
-class RearrangeOp<string m, string what, string notation, string expr> : MoveOp<m, what, "", expr> {
+class RearrangeOp<string m, string what, string notation, string expr> : MoveOp<m, what, expr> {
   let compute = notation;
   let lowering = Compute_;
 }
@@ -139,15 +149,23 @@ def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels",
   let python = Py<"functional.nn", "pixel_shuffle", [], "", ["x=inp"]>;
   let onnx = "DepthToSpace(...)";
 }
-def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",
+def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end",
                          "np.roll(x, shift, axis)"> {
   let description = [{`out[(i + shift) mod n] = x[i]` along axis: what leaves at one end comes back at the
     other, as by NumPy's roll.}];
   let arguments = (ins Tess_Moved:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D) -> (*D)";
-  let lowering = Movement<"roll">;
-  let gradientRule = "roll";
-  let channels = "besidesAxis";
+  // Two pieces change places: the elements that leave at the end of the axis return at its start.
+  defvar isAlong = "i == axis($axis, len(#x))";
+  defvar size = "#x[axis($axis, len(#x))]";
+  defvar shift = "(" # size # " == 0 ? 0 : $shift % " # size # ")";
+  defvar start = "[0 for i < len(#x)]";
+  let copies = [CopyRegion<"x", "[(" # isAlong # " ? " # size # " - " # shift # " : 0) for i < len(#x)]", start,
+                        "[(" # isAlong # " ? " # shift # " : #x[i]) for i < len(#x)]">,
+                 CopyRegion<"x", start, "[(" # isAlong # " ? " # shift # " : 0) for i < len(#x)]",
+                        "[(" # isAlong # " ? " # size # " - " # shift # " : #x[i]) for i < len(#x)]">];
+  let gradient = [(op<"roll", "shift=-$shift;axis=$axis"> $dout)];
+  let channelAxis = besidesAxis;
   let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">,
                    Doc<"shift", "by how many places">, BindTime<"shift">, SizeAttr<"shift">,
                    BindTime<"axis">, Doc<"axis", "axis to move along">];

@@ -68,20 +68,6 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::A
   return {call(b, "concat", grads, {{"axis", op.attr("axis")}})};
 }
 
-/// The gradient of padding is cropping.
-Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
-  IntList low = op.ints("low"), high = op.ints("high");
-  for (IntList *sides : {&low, &high})
-    for (int64_t &size : *sides)
-      size = sizes::multiply(size, -1);
-  return {call(b, "pad", {v[2]}, {{"low", low}, {"high", high}})};
-}
-
-/// The gradient of a shift is the shift back.
-Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
-  return {call(b, "roll", {v[2]}, {{"shift", sizes::multiply(op.i64("shift"), -1)}, {"axis", op.attr("axis")}})};
-}
-
 } // namespace gradients
 
 } // namespace tess

@@ -82,25 +82,6 @@ llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
   return metas;
 }
 
-llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  const IntList &low = op.ints("low"), &high = op.ints("high");
-  auto values = [&] { return "x " + toString(x) + ", low " + toString(low) + " and high " + toString(high); };
-  if (low.size() != x.rank() || high.size() != x.rank())
-    return mustHoldOf(op, "low and high must have an entry for each axis", values());
-  Shape shape = x.shape;
-  for (unsigned i = 0; i < shape.size(); ++i) {
-    if (shape[i] == kUnknown || sizes::isSymbolic({shape[i], low[i], high[i]})) {
-      shape[i] = sizes::add(shape[i], sizes::add(low[i], high[i]));
-      continue;
-    }
-    bool overflows = __builtin_add_overflow(shape[i], low[i], &shape[i]);
-    if (overflows | __builtin_add_overflow(shape[i], high[i], &shape[i]) || shape[i] < 0)
-      return mustHoldOf(op, "padded dimensions must not be negative", values());
-  }
-  return single(operands, shape);
-}
-
 } // namespace tess::shapes
 
 namespace tess::checks {

@@ -6,6 +6,70 @@ include "ops/Base.td"
 
 defvar batchParameters = "parameters must have shape [1, C, 1, ...] for x [N, C, ...]";
 
+class BatchParameter<string name> {
+  list<Require> all = [Require<batchParameters, "#" # name # " == [(i == 1 ? #x[1] : 1) for i < len(#x)]",
+                               "x {x} and " # name # " {" # name # "}">];
+  list<Require> withDType = !listconcat(all, [Require<"parameters must have one dtype", "@" # name # " == @scale",
+                                                      "scale {scale} and " # name # " {" # name # "}">]);
+}
+class BatchParameters<string mean, string var> {
+  list<Require> all = !listconcat([Require<"x must have rank 2 to 5", "2 <= len(#x) && len(#x) <= 5", "x {x}">],
+                                  BatchParameter<"scale">.all, BatchParameter<"bias">.withDType, BatchParameter<mean>.withDType,
+                                  BatchParameter<var>.withDType);
+}
+
+// A value reduced to its channels, [1, C, 1, ...].
+defvar besidesChannels = "without([i for i < len(#x)], 1)";
+class OverBatch<string reduction, dag x> { dag all = (op<reduction, !strconcat("axes=", besidesChannels, ";keepdims=true")> x); }
+// What forward and gradient have in common; the parameters may be wider than x.
+def Batch {
+  dag x = (op<"cast", "dtype=@scale"> $x);
+  defvar known = (op<"scalar_tensor", "value=product(without(#x, 1));dtype=@scale">);
+  dag count = (when<"all(i == 1 || hasSize(#x[i]) for i < len(#x))"> known, OverBatch<"sum", (op<"full_like", "value=1.0"> x)>.all);
+  dag countLess1 = (op<"maximum"> (op<"sub"> count, K<"1", "scale">), K<"1", "scale">);
+}
+def BatchStatistics {
+  dag mean = OverBatch<"mean", Batch.x>.all;
+  dag centred = (op<"sub"> Batch.x, mean);
+  dag var = OverBatch<"mean", (op<"square"> centred)>.all;
+  dag invStd = (op<"rsqrt"> (op<"add"> var, K<"$epsilon", "scale">));
+  dag unbiased = (op<"mul"> var, (op<"div"> Batch.count, Batch.countLess1));
+}
+// The new statistic, momentum * running + (1 - momentum) * batch.
+class MovedStatistic<dag running, string name, dag batch> {
+  defvar one = (op<"full", "shape=[];value=1.0;dtype=f64">);
+  defvar rest = (op<"sub"> one, (op<"full", "shape=[];value=$momentum;dtype=f64">));
+  dag all = (op<"add"> (op<"mul"> running, K<"$momentum", name>), (op<"mul"> batch, (op<"cast", "dtype=@" # name> rest)));
+}
+// After S. Ioffe and C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements per channel: dx = scale *
+// inv_std * (dout - (dbias + normal * dscale) / n).
+def BatchNormGradient {
+  dag centred = (op<"sub"> Batch.x, $save_mean);
+  defvar dout = (op<"cast", "dtype=@scale"> $dout);
+  defvar normal = (op<"mul"> centred, $save_inv_std);
+  dag scale = OverBatch<"sum", (op<"mul"> dout, normal)>.all;
+  dag bias = OverBatch<"sum", dout>.all;
+  defvar shared = (op<"div"> (op<"add"> bias, (op<"mul"> normal, scale)), Batch.count);
+  dag ofOut = (op<"mul"> (op<"mul"> $scale, $save_inv_std), (op<"sub"> dout, shared));
+  // Those of the running statistics.
+  defvar momentum = K<"$momentum", "scale">;
+  defvar rest = (op<"sub"> K<"1", "scale">, momentum);
+  dag mean = (op<"mul"> $dnew_mean, momentum);
+  dag var = (op<"mul"> $dnew_var, momentum);
+  dag ofMean = (op<"broadcast_like"> (op<"div"> (op<"mul"> $dnew_mean, rest), Batch.count), centred);
+  defvar twice = (op<"mul"> (op<"mul"> $dnew_var, rest), K<"2", "scale">);
+  dag ofVar = (op<"mul"> centred, (op<"div"> twice, Batch.countLess1));
+  // Those of the batch's own, which second gradients need: d inv_std / dx = -inv_std^3 * (x - mean) / n.
+  dag ofSavedMean = (op<"broadcast_like"> (op<"div"> $dsave_mean, Batch.count), centred);
+  defvar cube = (op<"mul"> (op<"square"> $save_inv_std), $save_inv_std);
+  dag ofInvStd = (op<"mul"> centred, (op<"neg"> (op<"div"> (op<"mul"> $dsave_inv_std, cube), Batch.count)));
+}
+// A gradient where that of a result arrives, and the sum with what others gave.
+class WhenGiven<string gradient, dag grad> { dag all = (when<"given(" # gradient # ")"> grad, (none)); }
+class WithGiven<dag others, string gradient, dag grad> {
+  dag all = (piece<"accumulate"> others, WhenGiven<gradient, grad>.all);
+}
+
 def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let autocast = "low_data";
   let summary = "normalisation by the statistics of the batch";
@@ -20,13 +84,23 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let results = (outs Tess_Float:$out, Tess_Float:$new_mean, Tess_Float:$new_var, Tess_Float:$save_mean,
                  Tess_Float:$save_inv_std);
   let hidden = ["save_mean", "save_inv_std"];
-  let shapeRule = "batchNorm";
-  let dtypes = RuleGives;
-  let lowering = Composite<"batchNorm">;
-  let gradientRule = "batchNorm";
+  let requires = BatchParameters<"running_mean", "running_var">.all;
+  defvar statistic = "[(i == 1 && hasSize(#x[1]) ? #x[1] : #scale[i]) for i < len(#scale)]";
+  let sizes = ["#x", statistic, statistic, statistic, statistic];
+  let dtypes = DTypes<["@x", "@scale", "@scale", "@scale", "@scale"]>;
+  let lowering = Composite<>;
+  defvar normal = (op<"mul"> BatchStatistics.centred, BatchStatistics.invStd);
+  defvar wide = (op<"add"> (op<"mul"> normal, $scale), $bias);
+  let forward = [(op<"cast", "dtype=@x"> wide), MovedStatistic<(same $running_mean), "running_mean", BatchStatistics.mean>.all,
+                 MovedStatistic<(same $running_var), "running_var", BatchStatistics.unbiased>.all, BatchStatistics.mean,
+                 BatchStatistics.invStd];
+  defvar g = BatchNormGradient;
+  defvar ofRunning = WithGiven<WithGiven<WhenGiven<"dout", g.ofOut>.all, "dnew_mean", g.ofMean>.all, "dnew_var", g.ofVar>.all;
+  let gradient = [WithGiven<WithGiven<ofRunning, "dsave_mean", g.ofSavedMean>.all, "dsave_inv_std", g.ofInvStd>.all,
+                  WhenGiven<"dout", g.scale>.all, WhenGiven<"dout", g.bias>.all, WhenGiven<"dnew_mean", g.mean>.all,
+                  WhenGiven<"dnew_var", g.var>.all];
   let attrFacts = [Range<"momentum", "0", "1">, Range<"epsilon", "0", "">,
                    Doc<"momentum", "weight of the old running statistics">, Doc<"epsilon", "added to the variance">];
-  let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["6,3", "1,3", "1,3", "1,3", "1,3"], "momentum=0.5", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["2,3,7", "1,3,1", "1,3,1", "1,3,1", "1,3,1"], "epsilon=0.001", "-2; 0.5; -1; -1; 0.5", "2">,
@@ -34,12 +108,6 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
                  Sample<["6,3", "1,3", "1,3", "1,3", "1,3"], "momentum=1.0;epsilon=0.0", "-2; 0.5; -1; -1; 0.5", "2">];
   let oracle = Oracle<"tess_oracle.batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon)">;
   let python = Py<"functional.nn", "batch_norm">;
-}
-class BatchParameter<string name> {
-  list<Require> all = [Require<batchParameters, "#" # name # " == [(i == 1 ? #x[1] : 1) for i < len(#x)]",
-                               "x {x} and " # name # " {" # name # "}">];
-  list<Require> withDType = !listconcat(all, [Require<"parameters must have one dtype", "@" # name # " == @scale",
-                                                      "scale {scale} and " # name # " {" # name # "}">]);
 }
 def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let autocast = "low_data";
@@ -51,9 +119,7 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D), (*P), (*P), (*P), (*P) -> (*D)";
-  let requires = !listconcat([Require<"x must have rank 2 to 5", "2 <= len(#x) && len(#x) <= 5", "x {x}">],
-                             BatchParameter<"scale">.all, BatchParameter<"bias">.withDType,
-                             BatchParameter<"mean">.withDType, BatchParameter<"var">.withDType);
+  let requires = BatchParameters<"mean", "var">.all;
   let dtypes = Same<"x">;
   let lowering = Composite<>;
   defvar deviation = (op<"sqrt"> (op<"add"> $var, K<"$epsilon", "var">));

@@ -30,29 +30,6 @@ llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   return llvm::Error::success();
 }
 
-llvm::Error pattern(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  IntList list = op.ints("pattern");
-  int64_t rank = operands[0].rank();
-  if (list.empty())
-    for (int64_t i = rank; i-- > 0;)
-      list.push_back(i);
-  for (int64_t &axis : list)
-    axis = fromFront(axis, rank);
-  op.set("pattern", std::move(list));
-  return llvm::Error::success();
-}
-
-llvm::Error reshape(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  if (!llvm::is_contained(op.ints("shape"), -1))
-    return llvm::Error::success();
-  llvm::Expected<Metas> metas = op.infer(operands);
-  if (!metas)
-    return metas.takeError();
-  if ((*metas)[0].isStatic())
-    op.set("shape", IntList((*metas)[0].shape.begin(), (*metas)[0].shape.end()));
-  return llvm::Error::success();
-}
-
 llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   const Shape &shape = operands[0].shape;
   IntList starts = op.ints("starts"), stops = op.ints("stops"), steps = op.ints("steps");

@@ -13,10 +13,6 @@ namespace tess::normalise {
 
 /// Every attribute that is an axis of an operand, or a set of them: from the front; sets sorted.
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
-/// `pattern`: from the front; written out when empty.
-llvm::Error pattern(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
-/// `shape`: -1 replaced where it is known.
-llvm::Error reshape(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 /// `starts`, `stops`, `steps`: limited to the axes where these are known; steps written out.
 llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 

@@ -80,6 +80,28 @@ int borderIndex(SubgraphBuilder &b, llvm::StringRef borderMode, int place, int s
   return castTo(b, place, DType::Int32);
 }
 
+namespace {
+
+/// Takes pixels of images [N, C, H, W].
+class Sampler {
+public:
+  Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border, AttrValue borderValue);
+  int at(int image, int y, int x) const;
+
+private:
+  int clamped(int position, int size) const;
+  int inside(int place, int size) const;
+  int pixel(int image, int y, int x) const;
+
+  SubgraphBuilder &b;
+  int images;
+  llvm::StringRef interpolation, border;
+  AttrValue borderValue;
+  int height, width;
+};
+
+} // namespace
+
 Sampler::Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border,
                  AttrValue borderValue)
     : b(b), images(images), interpolation(interpolation), border(border), borderValue(std::move(borderValue)),
@@ -131,7 +153,5 @@ int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::Stri
              llvm::StringRef border, AttrValue borderValue) {
   return Sampler(b, images, interpolation, border, std::move(borderValue)).at(image, y, x);
 }
-
-int channelsFirst(SubgraphBuilder &b, int x) { return call(b, "transpose", {x}, {{"pattern", IntList{0, 3, 1, 2}}}); }
 
 } // namespace tess::pieces

@@ -42,31 +42,9 @@ int tapPlace(SubgraphBuilder &b, const Taps &taps, unsigned number);
 /// stands for it, of NaN the first one.
 int borderIndex(SubgraphBuilder &b, llvm::StringRef borderMode, int place, int size);
 
-/// Takes pixels of images [N, C, H, W].
-class Sampler {
-public:
-  /// The modes are those of the record `remap`; `borderValue` is a number or a runtime attribute.
-  Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border, AttrValue borderValue);
-  /// The pixels at (y, x) of images number `image`, whose shapes broadcast to three axes; channels come last.
-  int at(int image, int y, int x) const;
-
-private:
-  int clamped(int position, int size) const;
-  int inside(int place, int size) const;
-  int pixel(int image, int y, int x) const;
-
-  SubgraphBuilder &b;
-  int images;
-  llvm::StringRef interpolation, border;
-  AttrValue borderValue;
-  int height, width;
-};
-
-/// Sampler::at(), of the modes and the value of the border; channels come last.
+/// The pixels at (y, x) of images [N, C, H, W] number `image`, whose shapes broadcast to three axes; channels come
+/// last. The modes are those of the record `remap`; `borderValue` is a number or a runtime attribute.
 int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,
              llvm::StringRef border, AttrValue borderValue);
-
-/// [N, H, W, C] as [N, C, H, W].
-int channelsFirst(SubgraphBuilder &b, int x);
 
 } // namespace tess::pieces

@@ -20,39 +20,17 @@ llvm::Expected<Regions> concat(const OpDef &op, Layouts operands, const Layout &
   return regions;
 }
 
-/// Copies the operand into a filled result, `low[i]` elements from the start of axis i; a negative number crops.
-llvm::Expected<Regions> pad(const OpDef &op, Layouts operands, const Layout &result) {
-  const Layout &source = operands[0];
-  CopyRegion region{0, source, result};
-  const IntList &low = op.ints("low");
-  for (size_t axis = 0; axis < source.shape.size(); ++axis) {
-    int64_t begin = std::max<int64_t>(0, -low[axis]); // the first element that stays
-    int64_t end = std::min(source.shape[axis], result.shape[axis] - low[axis]);
-    region.source.offset += begin * source.strides[axis];
-    region.destination.offset += (begin + low[axis]) * result.strides[axis];
-    region.source.shape[axis] = region.destination.shape[axis] = std::max<int64_t>(0, end - begin);
+void add(Regions &all, unsigned operand, const Layout &source, const Layout &result, llvm::ArrayRef<int64_t> from,
+         llvm::ArrayRef<int64_t> to, llvm::ArrayRef<int64_t> size) {
+  if (llvm::is_contained(size, 0))
+    return;
+  CopyRegion region{operand, source, result};
+  for (size_t axis = 0; axis < size.size(); ++axis) {
+    region.source.offset += from[axis] * source.strides[axis];
+    region.destination.offset += to[axis] * result.strides[axis];
+    region.source.shape[axis] = region.destination.shape[axis] = size[axis];
   }
-  return Regions{std::move(region)};
-}
-
-/// Copies two pieces that change places: the elements that leave at the end of the axis return at its start.
-llvm::Expected<Regions> roll(const OpDef &op, Layouts operands, const Layout &result) {
-  const Layout &source = operands[0];
-  int64_t axis = op.i64("axis"), rank = result.shape.size();
-  axis += axis < 0 ? rank : 0;
-  int64_t size = result.shape[axis], shift = size ? (op.i64("shift") % size + size) % size : 0;
-  Regions regions;
-  auto move = [&](int64_t from, int64_t to, int64_t count) {
-    CopyRegion region{0, source, result};
-    region.source.shape[axis] = region.destination.shape[axis] = count;
-    region.source.offset += from * source.strides[axis];
-    region.destination.offset += to * result.strides[axis];
-    if (count)
-      regions.push_back(std::move(region));
-  };
-  move(size - shift, 0, shift);
-  move(0, shift, size - shift);
-  return regions;
+  all.push_back(std::move(region));
 }
 
 /// The slice of the result that `op`, a slice_set, writes: the view that `slice` with equal attributes gives.

@@ -20,6 +20,11 @@ inline llvm::Error mustHoldOfTwo(const OpDef &op, const llvm::Twine &must, llvm:
   return invalidArgument(op.name() + ": " + must + ", got " + shown(first) + " and " + shown(second));
 }
 
+/// "<user>: <must>, got <values>" of an operator that stands for another one.
+inline llvm::Error mustHoldOf(const llvm::Twine &user, const llvm::Twine &must, const llvm::Twine &values) {
+  return invalidArgument(user + ": " + must + ", got " + values);
+}
+
 /// "<op>: <must>, got <values>".
 inline llvm::Error mustHoldOf(const OpDef &op, const llvm::Twine &must, const llvm::Twine &values) {
   return invalidArgument(op.name() + ": " + must + ", got " + values);

@@ -1,8 +1,8 @@
 //===- ShapeRules.h - inference that no signature describes ------*- C++ -*-===//
 //
 // Named by a record's `shapeRule` or `boundRule`. Operand count, dtypes and the
-// facts about attributes (ranges, axes, lengths) were checked before. A rule
-// whose record says RuleGives sets the dtypes too; others leave that to Infer.
+// facts about attributes (ranges, axes, lengths) were checked before. Infer sets
+// the dtypes, but for those of a record with DTypes, which its generated rule sets.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,17 +20,11 @@ TESS_SHAPE_RULE(ofForward);
 TESS_SHAPE_RULE(ofNotation);
 
 // ViewShapes.cpp
-TESS_SHAPE_RULE(reshape);
-TESS_SHAPE_RULE(transpose);
-TESS_SHAPE_RULE(expandDims);
-TESS_SHAPE_RULE(squeeze);
-TESS_SHAPE_RULE(broadcastTo);
 TESS_SHAPE_RULE(slice);
 
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
-TESS_SHAPE_RULE(deformableConv2d);
 
 // FftRules.cpp
 TESS_SHAPE_RULE(fftR2c);
@@ -45,13 +39,11 @@ TESS_SHAPE_RULE(svdvals);
 TESS_SHAPE_RULE(einsum);
 
 // NormShapes.cpp
-TESS_SHAPE_RULE(batchNorm);
 
 // MovementShapes.cpp
 TESS_SHAPE_RULE(concat);
 TESS_SHAPE_RULE(stack);
 TESS_SHAPE_RULE(split);
-TESS_SHAPE_RULE(pad);
 
 // IndexShapes.cpp
 TESS_SHAPE_RULE(indexGet);

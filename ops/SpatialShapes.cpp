@@ -4,8 +4,6 @@
 #include "ops/ShapeRules.h"
 #include "ops/WindowRules.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 namespace tess::shapes {
 
 using Operands = llvm::ArrayRef<TensorMeta>;
@@ -107,41 +105,6 @@ static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsig
       return mustHold(op, "window " + toString(kernel) + " must fit into the padded input", operands, xi);
   }
   return shape;
-}
-
-/// Checks that each operand has the rank that is given for it.
-static llvm::Error requireRanks(const OpDef &op, Operands operands, llvm::ArrayRef<unsigned> ranks) {
-  for (auto [i, rank] : llvm::enumerate(ranks))
-    if (operands[i].rank() != rank)
-      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank " + llvm::Twine(rank), operands,
-                      i);
-  return llvm::Error::success();
-}
-
-/// Whether sizes that are numbers are equal, and there are as many.
-static bool mayBeEqual(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
-  return a.size() == b.size() &&
-         llvm::none_of(llvm::zip(a, b), [](auto pair) { return differs(std::get<0>(pair), std::get<1>(pair)); });
-}
-
-llvm::Expected<Metas> deformableConv2d(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRanks(op, operands, {4, 4, 4, 4}))
-    return std::move(e);
-  llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
-  if (!shape)
-    return shape.takeError();
-  const Shape &x = operands[0].shape, &weight = operands[1].shape, &offset = operands[2].shape,
-              &mask = operands[3].shape;
-  int64_t elements = sizes::multiply(weight[2], weight[3]);
-  bool fits = mayBeEqual(mask, {x[0], mask[1], (*shape)[2], (*shape)[3]}) &&
-              mayBeEqual(offset, {x[0], sizes::multiply(mask[1], 2), (*shape)[2], (*shape)[3]});
-  if (fits && mask[1] >= 0 && elements >= 0 && x[1] >= 0) {
-    int64_t blocks = elements ? mask[1] / elements : 0;
-    fits = blocks > 0 && blocks * elements == mask[1] && x[1] % blocks == 0;
-  }
-  if (!fits)
-    return mustHoldOfTwo(op, "offset and mask must have channels for blocks of windows", operands, 2, 3);
-  return single(operands, *shape);
 }
 
 } // namespace tess::shapes

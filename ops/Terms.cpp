@@ -70,6 +70,13 @@ IntList fromFront(Sizes axes, int64_t rank) {
   return list;
 }
 
+IntList inverse(Sizes permutation) {
+  IntList list(permutation.size(), 0);
+  for (auto [place, axis] : llvm::enumerate(permutation))
+    list[axis] = int64_t(place);
+  return list;
+}
+
 IntList allAxes(Sizes axes, int64_t rank) {
   if (axes.empty())
     return each(rank, [](int64_t axis) { return axis; });
@@ -93,6 +100,13 @@ Metas metasOf(llvm::ArrayRef<IntList> shapes) {
   Metas metas;
   for (const IntList &shape : shapes)
     metas.emplace_back(DType::Float32, shape);
+  return metas;
+}
+
+Metas metasOf(llvm::ArrayRef<IntList> shapes, llvm::ArrayRef<DType> dtypes) {
+  Metas metas = metasOf(shapes);
+  for (auto [meta, dtype] : llvm::zip_equal(metas, dtypes))
+    meta.dtype = dtype;
   return metas;
 }
 

@@ -27,6 +27,8 @@ bool mayEqual(Sizes a, Sizes b);
 /// The same of what a record demands: that expressions are equal is taken for granted, and told (sizes::agreed).
 inline bool mustEqual(int64_t a, int64_t b) { return !shapes::differs(a, b); }
 bool mustEqual(Sizes a, Sizes b);
+/// Whether both are the same numbers, expressions and unknown sizes.
+inline bool isSame(Sizes a, Sizes b) { return a == b; }
 /// Whether a number that is no size may divide a size.
 inline bool mayDivide(int64_t a, int64_t size) { return !isNumber(size) || size % a == 0; }
 /// Whether `a` may broadcast to `b`; whether all may broadcast together.
@@ -52,6 +54,8 @@ int64_t product(Sizes shape);
 /// An axis of `rank` ones, or axes, counted from the front.
 using shapes::fromFront;
 IntList fromFront(Sizes axes, int64_t rank);
+/// The permutation that undoes one.
+IntList inverse(Sizes permutation);
 /// The axes in ascending order, counted from the front; of an empty list all of them.
 IntList allAxes(Sizes axes, int64_t rank);
 /// Whether each result of a reduction over `axes` (empty: all) has elements, or there is no result.
@@ -63,6 +67,21 @@ template <typename Term> IntList each(int64_t count, Term term) {
   for (int64_t i = 0; i < count; ++i)
     list.push_back(term(i));
   return list;
+}
+/// The same for those steps that `isTaken`.
+template <typename Term, typename Condition> IntList each(int64_t count, Term term, Condition isTaken) {
+  IntList list;
+  for (int64_t i = 0; i < count; ++i)
+    if (isTaken(i))
+      list.push_back(term(i));
+  return list;
+}
+/// For how many of them `condition` holds.
+template <typename Condition> int64_t count(int64_t count, Condition condition) {
+  int64_t held = 0;
+  for (int64_t i = 0; i < count; ++i)
+    held += condition(i);
+  return held;
 }
 /// Whether `condition` holds for all of them.
 template <typename Condition> bool all(int64_t count, Condition condition) {
@@ -82,6 +101,7 @@ inline std::string text(const TensorMeta &meta) { return toString(meta); }
 
 /// Results of these shapes; Infer sets their dtypes.
 Metas metasOf(llvm::ArrayRef<IntList> shapes);
+Metas metasOf(llvm::ArrayRef<IntList> shapes, llvm::ArrayRef<DType> dtypes);
 /// A shape, or a layout, whose axes are those of `x` in `order`.
 IntList permuted(Sizes x, Sizes order);
 Layout permuted(const Layout &x, Sizes order);

@@ -103,51 +103,6 @@ llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x, llvm::ArrayRef<
   return layout;
 }
 
-llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
-  const IntList &pattern = op.ints("pattern");
-  Layout layout;
-  layout.offset = x.offset;
-  int64_t rank = x.shape.size();
-  for (int64_t i = 0; i < rank; ++i) {
-    int64_t axis = pattern.empty() ? rank - 1 - i : fromFront(pattern[i], rank);
-    layout.shape.push_back(x.shape[axis]);
-    layout.strides.push_back(x.strides[axis]);
-  }
-  return layout;
-}
-
-llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
-  const IntList &axes = op.ints("axis");
-  int64_t rank = x.shape.size() + axes.size();
-  uint32_t isNew = 0;
-  for (int64_t axis : axes)
-    isNew |= 1u << fromFront(axis, rank);
-  Layout layout;
-  layout.offset = x.offset;
-  for (unsigned i = 0, from = 0; i < rank; ++i) {
-    bool inserted = isNew >> i & 1;
-    // The axis after the new one gives its stride; any stride is right for size 1.
-    layout.strides.push_back(!inserted ? x.strides[from] : from < x.shape.size() ? x.strides[from] * x.shape[from] : 1);
-    layout.shape.push_back(inserted ? 1 : x.shape[from++]);
-  }
-  return layout;
-}
-
-llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
-  const IntList &axes = op.ints("axis");
-  uint32_t goes = 0;
-  for (int64_t axis : axes)
-    goes |= 1u << fromFront(axis, x.shape.size());
-  Layout layout;
-  layout.offset = x.offset;
-  for (unsigned i = 0; i < x.shape.size(); ++i)
-    if (axes.empty() ? x.shape[i] != 1 : !(goes >> i & 1)) {
-      layout.shape.push_back(x.shape[i]);
-      layout.strides.push_back(x.strides[i]);
-    }
-  return layout;
-}
-
 llvm::Expected<Layout> broadcastTo(const OpDef &, const Layout &x, llvm::ArrayRef<int64_t> shape) {
   return x.broadcastTo(shape);
 }

@@ -15,9 +15,6 @@ namespace tess::views {
   llvm::Expected<Layout> name(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape)
 
 TESS_VIEW_RULE(reshape);
-TESS_VIEW_RULE(transpose);
-TESS_VIEW_RULE(expandDims);
-TESS_VIEW_RULE(squeeze);
 TESS_VIEW_RULE(broadcastTo);
 TESS_VIEW_RULE(slice);
 

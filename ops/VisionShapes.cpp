@@ -28,24 +28,6 @@ llvm::Error resize(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
-/// Of operators that take pixels of images [N, C, H, W].
-llvm::Error sampled(const OpDef &op, Operands operands, Segments) {
-  const Shape &x = operands[0].shape;
-  if (x[2] == 0 || x[3] == 0)
-    return mustHold(op, "height and width of x must not be 0", operands);
-  return llvm::Error::success();
-}
-
-llvm::Error deformablePsroiPooling(const OpDef &op, Operands operands, Segments segments) {
-  if (!op.boolean("no_trans")) {
-    int64_t channels = operands[0].shape[1], pairs = operands[2].shape[1];
-    bool isKnown = channels >= 0 && pairs >= 0;
-    if (isKnown && (pairs == 0 || pairs % 2 || channels % (pairs / 2)))
-      return mustHoldOfTwo(op, "trans must have two channels for each block of channels of x", operands, 0, 2);
-  }
-  return sampled(op, operands, segments);
-}
-
 } // namespace checks
 
 namespace shapes {

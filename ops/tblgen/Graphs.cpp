@@ -21,6 +21,7 @@ struct Piece {
   StringLiteral terms;
 };
 constexpr Piece kPieces[] = {
+    {"accumulate", "pieces::accumulate(b, ", 2, ""},
     {"as", "pieces::castTo(b, ", 1, "T"},
     {"extent", "pieces::sizeOf(b, ", 1, "IT"},
     {"numbers", "pieces::numbersAlong(b, ", 1, "IT"},
@@ -42,6 +43,7 @@ private:
   std::string argument(const DagInit *dag, unsigned i) const { return term(dag->getArg(i), dag->getArgNameStr(i)); }
   std::string arguments(const DagInit *dag) const;
   std::string value(StringRef name) const;
+  std::string behindOperands(unsigned i) const;
   std::string given(StringRef name) const;
   std::string attr(const ParsedAttr &attr) const;
   std::string condition(StringRef text) const;
@@ -77,31 +79,34 @@ std::string operandCount(const OpModel &op) {
   return isFixed ? std::to_string(op.operands.size()) : "needed.size()";
 }
 
+/// A value of a gradient, counted behind the operands.
+std::string Writer::behindOperands(unsigned i) const {
+  bool isFixed = operandCount(op) != "needed.size()";
+  return isFixed ? "v[" + std::to_string(op.operands.size() + i) + "]" : "v[needed.size() + " + std::to_string(i) + "]";
+}
+
 /// The term for a name. `v` holds the operands, then the results, then the gradients of the results.
 std::string Writer::value(StringRef name) const {
   if (int i = op.operandIndex(name); i >= 0)
     return op.operands[i].arity == '1' ? "v[" + std::to_string(i) + "]"
                                        : "(" + given(name) + " ? v[" + std::to_string(i) + "] : -1)";
   if (isGradient) {
-    bool isFixed = operandCount(op) != "needed.size()";
-    auto at = [&](unsigned i) {
-      return isFixed ? "v[" + std::to_string(op.operands.size() + i) + "]"
-                     : "v[needed.size() + " + std::to_string(i) + "]";
-    };
     if (int i = op.resultIndex(name); i >= 0)
-      return at(i);
+      return behindOperands(i);
     if (name.starts_with("d"))
       if (int i = op.resultIndex(name.drop_front()); i >= 0)
-        return op.results.size() == 1 ? at(1)
+        return op.results.size() == 1 ? behindOperands(1)
                                       : "pieces::gradientOf(b, v, " + operandCount(op) + ", " + std::to_string(i) + ")";
   }
   op.fatal("a dag must name an operand, a result or the gradient of a result, got $" + name);
 }
 
-/// Whether an optional operand or attribute is given.
+/// Whether an optional operand or attribute is given, or the gradient of a result arrives.
 std::string Writer::given(StringRef name) const {
   if (int i = op.operandIndex(name); i >= 0 && op.operands[i].arity == '?')
     return (isGradient ? "(needed.size() > " : "(v.size() > ") + std::to_string(i) + ")";
+  if (int i = isGradient && name.starts_with("d") ? op.resultIndex(name.drop_front()) : -1; i >= 0)
+    return "(" + behindOperands(op.results.size() + i) + " >= 0)";
   int i = op.attrIndex(name);
   if (i < 0 || !op.attrs[i].isOptional)
     op.fatal("given must name an optional operand or attribute, got " + name);
@@ -247,6 +252,8 @@ std::string Writer::inner(const DagInit *dag) const {
   const Record &def = *operatorOf(dag);
   if (def.getName() == "same")
     return argument(dag, 0);
+  if (def.getName() == "none")
+    return "-1";
   if (def.isSubClassOf("when"))
     return choice(dag, def.getValueAsString("condition"));
   if (def.isSubClassOf("piece"))

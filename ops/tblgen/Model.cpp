@@ -329,7 +329,7 @@ static std::vector<std::string> readRequires(OpModel &op) {
   std::vector<std::string> texts;
   for (const Record *def : op.record->getValueAsListOfDefs("requires")) {
     auto text = [&](StringRef field) { return def->getValueAsString(field).str(); };
-    op.conditions.push_back({text("must"), text("condition"), text("got")});
+    op.conditions.push_back({text("must"), text("condition"), text("got"), text("subject")});
     std::string shown = text("label").empty() ? text("must") : text("label");
     if (size_t brace = StringRef(shown).find(" ({"); brace != StringRef::npos)
       shown.erase(brace, StringRef(shown).find(')', brace) + 1 - brace);

@@ -113,7 +113,7 @@ struct ComputeModel {
 
 /// A condition of a record; `must` and `got` are texts with terms in braces.
 struct RequireModel {
-  std::string must, condition, got;
+  std::string must, condition, got, subject;
 };
 
 /// A call that tests make: shapes, attributes, and the range of the elements.

@@ -135,11 +135,15 @@ static std::string orNull(llvm::StringRef text) { return text.empty() ? "nullptr
 std::string normaliseRule(const OpModel &op) {
   auto isCounted = [](const AttrModel &attr) { return attr.axisOf >= 0 && (attr.kind == AttrKind::I64 || attr.isSet); };
   bool countsAxes = op.text("normalise").empty() && !op.isLowering("View") && any_of(op.attrs, isCounted);
+  if (!op.record->getValueAsListOfDefs("normalised").empty())
+    return "normalise";
   return countsAxes ? "normalise::axes" : ruleName("normalise", op.text("normalise"));
 }
 
 std::string channelRule(const OpModel &op) {
   bool hasNotation = op.compute && !op.compute->isScan();
+  if (!op.text("channelAxis").empty())
+    return "channelAxis";
   return hasNotation ? "channels::ofNotation" : ruleName("channels", op.text("channels"));
 }
 
@@ -180,9 +184,9 @@ std::string viewRule(const OpModel &op, const Record &lowering) {
     return ruleName("views", rule.str());
   if (!op.text("order").empty())
     return "view";
-  if (kind != "Reshape" && kind != "Broadcast")
+  if (kind != "Reshape" && kind != "UnitAxes" && kind != "Broadcast")
     op.fatal("a View that neither reshapes nor broadcasts must have a rule or an order, got " + kind);
-  return kind == "Reshape" ? "views::reshape" : "views::broadcastTo";
+  return kind == "Broadcast" ? "views::broadcastTo" : "views::reshape";
 }
 
 LoweringText lowering(const OpModel &op) {
@@ -204,7 +208,8 @@ LoweringText lowering(const OpModel &op) {
   } else if (def->isSubClassOf("Movement")) {
     text.kind = "Movement";
     std::string steps = def->getValueAsString("steps").str();
-    text.regions = ruleName("regions", def->getValueAsString("rule").str()) + ", " +
+    std::string rule = def->getValueAsString("rule").str();
+    text.regions = (rule.empty() ? "copies" : ruleName("regions", rule)) + ", " +
                    std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
   } else if (def->isSubClassOf("Window")) {
     text.kind = "Window";

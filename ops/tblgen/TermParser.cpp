@@ -26,7 +26,10 @@ constexpr Word kWords[] = {
     {"fits", "terms::mayFit", "LL", Term::Truth, false},
     {"hasElements", "terms::hasElements", "LL", Term::Truth, true},
     {"hasSize", "terms::hasSize", "I", Term::Truth, true},
+    {"inverse", "terms::inverse", "L", Term::List, true},
+    {"isComplex", "tess::isComplex", "T", Term::Truth, true},
     {"isNumber", "terms::isNumber", "I", Term::Truth, true},
+    {"isSame", "terms::isSame", "LL", Term::Truth, true},
     {"joins", "terms::mayBroadcast", "*", Term::Truth, false},
     {"max", "sizes::maximum", "II", Term::Int, false},
     {"merged", "terms::merged", "LII", Term::List, false},
@@ -271,11 +274,17 @@ Term Parser::attribute() {
   fail("an attribute with a value");
 }
 
-/// `body`, which is next, for each step of the range behind it.
+/// `body`, which is next, for each step of the range behind it, or for those of a list that the condition takes.
 Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
   rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
   auto [index, count] = range();
   indices.push_back(index);
+  std::string taken;
+  if (kind == Term::Int && takeWord("if")) {
+    Term condition = term();
+    require(condition.kind == Term::Truth, "a condition behind if");
+    taken = ", [&](int64_t " + index + ") -> bool { return " + condition.text + "; }";
+  }
   StringRef behind = rest;
   rest = body;
   Term each = term();
@@ -284,7 +293,8 @@ Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
   indices.pop_back();
   require(each.kind == kind, "a number, or behind all a condition, for each step");
   std::string lambda = "[&](int64_t " + index + ") -> " + (kind == Term::Truth ? "bool" : "int64_t");
-  std::string text = (function + "(" + count.text + ", " + lambda + " { return " + each.text + "; })").str();
+  std::string text =
+      (function + "(" + count.text + ", " + lambda + " { return " + each.text + "; }" + taken + ")").str();
   return {kind == Term::Truth ? Term::Truth : Term::List, text, each.isPlain};
 }
 
@@ -396,6 +406,8 @@ Term Parser::value() {
     return {Term::Float, "kInfinity", true};
   if (is_contained(indices, word))
     return {Term::Int, word, true};
+  if (std::optional<DType> dtype = parseDType(word))
+    return {Term::DType, cppDType(*dtype), true};
   need("(");
   if (word == "given") {
     std::string text = scope.given(name());
@@ -408,14 +420,14 @@ Term Parser::value() {
     require(list.kind == Term::List, "a list behind len");
     return {Term::Int, "int64_t(" + list.text + ".size())", true};
   }
-  if (word != "all")
+  if (word != "all" && word != "count")
     return this->word(word);
   StringRef body = bodyOfLoop(rest);
   if (body.empty())
     fail("a condition for each step of a range");
-  Term value = loop("terms::all", body, Term::Truth);
+  Term value = loop("terms::" + word, body, Term::Truth);
   need(")");
-  return value;
+  return word == "all" ? value : Term{Term::Int, value.text, true};
 }
 
 } // namespace

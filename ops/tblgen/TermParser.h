@@ -7,11 +7,11 @@
 //   comparison = sum [("==" "!=" "<=" ">=" "<" ">") sum | "in" sum]
 //   sum       = product (("+" "-") product)*   product = sign (("*" "//" "/" "%") sign)*
 //   sign      = ["-" "!"] value ("[" term "]")*
-//   value     = number | inf | true | false | 'text' | "$" attribute | "#" value | "@" value | index
-//             | word "(" terms ")" | "given" "(" name ")" | "all" "(" term "for" range ")"
+//   value     = number | inf | true | false | 'text' | "$" attribute | "#" value | "@" value | dtype | index
+//             | word "(" terms ")" | "given" "(" name ")" | ("all" "count") "(" term "for" range ")"
 //             | "[" items "]" | "(" term ")"
-//   items     = term "for" range | ["*"] term ("," ["*"] term)*
-//   range     = index "<" sum
+//   items     = term "for" range ["if" term] | ["*"] term ("," ["*"] term)*
+//   range     = index "<" sum              dtype     = a name of ops/DType.def
 //
 // `#x` is the shape of an operand, `@x` its dtype; entries of a list count from its
 // end below 0. `//` and `%` round down. The words, beside `len`, are in kWords and

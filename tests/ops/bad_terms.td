@@ -1,6 +1,6 @@
 // Terms that are wrong, of conditions, sizes, orders of axes and values in graphs, stop the generator.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -114,4 +114,49 @@ def Tess_BOp : Plain<"b"> { let gradient = [(piece<"nothing"> $dout)]; }
 // CHECK: error: b: a result must be one of a, got indices
 #ifdef CASE_20
 def Tess_BOp : Plain<"b"> { let gradient = [(result<"indices"> (op<"a"> $dout))]; }
+#endif
+// CHECK: error: b: a term must have a condition behind if, got '[i for i < 2 if 1]'
+#ifdef CASE_21
+def Tess_BOp : Plain<"b"> {
+  let shapes = "";
+  let sizes = ["[i for i < 2 if 1]"];
+}
+#endif
+// CHECK: error: b: subject must be a text, got '$axis'
+#ifdef CASE_22
+def Tess_BOp : Plain<"b"> { let requires = [Require<"x must be good", "true", "x {x}", "", "$axis">]; }
+#endif
+// CHECK: error: b: DTypes must have a dtype for each of the sizes, got 2
+#ifdef CASE_23
+def Tess_BOp : Plain<"b"> {
+  let shapes = "";
+  let sizes = ["#x"];
+  let dtypes = DTypes<["@x", "@x"]>;
+}
+#endif
+// CHECK: error: b: normalised must name attributes, got dim
+#ifdef CASE_24
+def Tess_BOp : Plain<"b"> { let normalised = [Normal<"dim", "1">]; }
+#endif
+// CHECK: error: b: normalised must not come with normalise, got axes
+#ifdef CASE_25
+def Tess_BOp : Plain<"b"> {
+  let normalise = "axes";
+  let normalised = [Normal<"axis", "1">];
+}
+#endif
+// CHECK: error: b: a Movement must have either copies or a rule, others neither
+#ifdef CASE_26
+def Tess_BOp : Plain<"b"> { let lowering = Movement<>; }
+#endif
+// CHECK: error: b: a CopyRegion must name an operand, got y
+#ifdef CASE_27
+def Tess_BOp : Plain<"b"> {
+  let lowering = Movement<>;
+  let copies = [CopyRegion<"y", "[0, 0]", "[0, 0]", "#x">];
+}
+#endif
+// CHECK: error: b: channelAxis must be a number, and the only rule for channels, got '#x'
+#ifdef CASE_28
+def Tess_BOp : Plain<"b"> { let channelAxis = "#x"; }
 #endif

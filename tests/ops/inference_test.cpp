@@ -93,10 +93,10 @@ TEST_CASE("ranks are limited") {
   Shape nine(9, 1);
   CHECK(results(Neg(), {f32(nine)}) == "neg: x must have rank <= 8, got f32[1, 1, 1, 1, 1, 1, 1, 1, 1]");
   CHECK(results(ExpandDims({0}), {f32(Shape(8, 1))}) ==
-        "expand_dims: rank of the result must be <= 8, got x f32[1, 1, 1, 1, 1, 1, 1, 1]");
+        "expand_dims: results must have rank <= 8 and at most 2^59 elements, got f32[1, 1, 1, 1, 1, 1, 1, 1, 1]");
   IntList many(40);
   std::iota(many.begin(), many.end(), 0);
-  CHECK(results(ExpandDims(many), {f32({2})}) == "expand_dims: rank of the result must be <= 8, got x f32[2]");
+  CHECK(llvm::StringRef(results(ExpandDims(many), {f32({2})})).starts_with("expand_dims: results must have rank <= 8"));
 }
 
 TEST_CASE("axes are checked") {

@@ -39,6 +39,21 @@ TEST_CASE("lists are made of lists") {
   CHECK(allAxes({-1, 0}, 3) == IntList{0, 2});
   CHECK(allAxes({}, 3) == IntList{0, 1, 2});
   CHECK(permuted(Sizes({2, 3, 4}), {2, 0, 1}) == IntList{4, 2, 3});
+  CHECK(inverse({2, 0, 1}) == IntList{1, 2, 0});
+  CHECK((isSame({2, kOpen}, {2, kOpen}) && !isSame({2, kUnknown}, {2, 3})));
+}
+
+TEST_CASE("steps make lists and are counted") {
+  auto isOdd = [](int64_t i) { return i % 2 == 1; };
+  CHECK(each(3, [](int64_t i) { return 2 * i; }) == IntList{0, 2, 4});
+  CHECK(each(5, [](int64_t i) { return 2 * i; }, isOdd) == IntList{2, 6});
+  CHECK((count(5, isOdd) == 2 && count(0, isOdd) == 0 && all(0, isOdd) && !all(2, isOdd)));
+}
+
+TEST_CASE("results have the dtypes of terms, or one that inference replaces") {
+  Metas metas = metasOf({{2}, {3, 4}}, {DType::Float16, DType::Int32});
+  CHECK((metas[0] == TensorMeta(DType::Float16, {2}) && metas[1] == TensorMeta(DType::Int32, {3, 4})));
+  CHECK(metasOf({{2}})[0].shape == Shape{2});
 }
 
 TEST_CASE("elements are counted as those of a tensor") {
