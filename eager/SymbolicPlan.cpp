@@ -79,6 +79,14 @@ static BackwardPlanRef recordedPlan(const BackwardPlan &plan, const SymbolicPlan
   return recorded->graph && mayTakeItsPlace(*tracer, *plan.graph, *recorded->graph) ? recorded : nullptr;
 }
 
+/// Whether each gradient has the shape of its operand.
+static bool fitOperands(llvm::ArrayRef<TensorRef> grads, llvm::ArrayRef<TensorMeta> operands) {
+  return llvm::all_of(llvm::zip_equal(grads, operands), [](auto pair) {
+    const auto &[grad, operand] = pair;
+    return !grad || grad->shape() == llvm::ArrayRef<int64_t>(operand.shape);
+  });
+}
+
 llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan *symbolic,
                                       llvm::ArrayRef<Operand> operands) {
   BackwardPlanRef recorded = recordedPlan(plan, symbolic);
@@ -87,7 +95,9 @@ llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPl
   auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
     return applyExpressions(node.op, read, node.segments, results);
   };
-  return evaluate(*recorded->graph, operands, applyNode);
+  llvm::Expected<Tensors> grads = evaluate(*recorded->graph, operands, applyNode);
+  // An expression may be 1 in this run and repeat, so that the gradient is a sum, which the graph by numbers has.
+  return grads && !fitOperands(*grads, plan.operands) ? apply(*plan.graph, operands) : std::move(grads);
 }
 
 } // namespace tess::eager

@@ -281,6 +281,8 @@ class SamplePlaces<int axis> {
   defvar high = (op<"add"> (piece<"extent", [!cast<string>(!add(axis, 2)), "@x"]> $x), low);
   dag inside = (op<"logical_and"> (op<"greater_equal"> all, low), (op<"less_equal"> all, high));
 }
+def RowSamples : SamplePlaces<0>;
+def ColumnSamples : SamplePlaces<1>;
 // Samples [K, rows, columns, channels], those of a bin added.
 class Binned<dag samples> {
   defvar columns = (piece<"unflatten", ["2", "$output_shape[1]", "$sample_per_part"]> samples);
@@ -303,15 +305,13 @@ def Tess_DeformablePsroiPoolingOp : PlaceOp<"deformable_psroi_pooling", "means o
                           # "#trans[1] != 0 && #trans[1] % 2 == 0 && divides(#trans[1] // 2, #x[1]))", "x {x} and trans {trans}">,
                   Require<"height and width of x must not be 0", "#x[2] != 0 && #x[3] != 0", "x {x}">];
   // Classes are images of their own, and of a box there is one for each of them.
-  defvar rows = SamplePlaces<0>;
-  defvar columns = SamplePlaces<1>;
   defvar first = Slice<(same $rois), "2", "1", "0", "1">.all;
-  defvar number = (op<"arange", "num=" # classes # ";dtype=i32">);
   defvar byBox = (op<"mul"> (piece<"as", ["i32"]> first), (op<"scalar_tensor", "value=" # classes # ";dtype=i32">));
-  defvar image = (op<"expand_dims", "axis=[1, 2]"> (op<"flatten", "start_axis=0;end_axis=1"> (op<"add"> byBox, number)));
+  defvar image = (op<"expand_dims", "axis=[1, 2]"> (op<"flatten", "start_axis=0;end_axis=1">
+      (op<"add"> byBox, (op<"arange", "num=" # classes # ";dtype=i32">))));
   defvar images = ByBlock<(same $x), classes, "#x[1] // " # classes>.all;
-  defvar pixels = (piece<"pixels", ["'linear'", "'replicate'", "0.0"]> images, image, rows.all, columns.all);
-  defvar counted = (op<"expand_dims", "axis=[3]"> (piece<"as", ["@x"]> (op<"logical_and"> rows.inside, columns.inside)));
+  defvar pixels = (piece<"pixels", ["'linear'", "'replicate'", "0.0"]> images, image, RowSamples.all, ColumnSamples.all);
+  defvar counted = (op<"expand_dims", "axis=[3]"> (piece<"as", ["@x"]> (op<"logical_and"> RowSamples.inside, ColumnSamples.inside)));
   defvar count = (op<"maximum"> Binned<counted>.all, K<"1", "x">); // the mean of no samples is 0
   defvar means = (op<"transpose", "pattern=[0, 3, 1, 2]"> (op<"div"> Binned<(op<"mul"> pixels, counted)>.all, count));
   defvar size = "[-1, #x[1], $output_shape[0], $output_shape[1]]"; // there may be any number of boxes

@@ -38,8 +38,6 @@ TESS_SHAPE_RULE(svdvals);
 // EinsumEquation.cpp
 TESS_SHAPE_RULE(einsum);
 
-// NormShapes.cpp
-
 // MovementShapes.cpp
 TESS_SHAPE_RULE(concat);
 TESS_SHAPE_RULE(stack);

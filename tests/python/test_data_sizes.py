@@ -326,6 +326,23 @@ def test_a_sum_to_a_size_of_one_runs_eagerly():
             assert same_bits(traced(x), total(x))
 
 
+@pytest.mark.parametrize("counts", [(3, 3, 1, 3), (1, 3, 1), (1, 1, 2)])
+def test_an_element_that_repeats_gets_the_sum_of_gradients(counts):
+    def step(x):
+        with GradManager().attach([x]) as manager:
+            kept = x[x > 0]
+            x[x > 0] = kept[:1]
+            manager.backward(F.sum(x * x))
+        gradient, x.grad = x.grad, None
+        return gradient
+
+    traced = jit.trace(step)
+    with pytest.warns(RuntimeWarning, match="step runs eagerly"):
+        for count in counts:
+            numbers = [*range(1, count + 1), *[-1.0] * (4 - count)]
+            assert same_bits(traced(tessera.Tensor(numbers)), step(tessera.Tensor(numbers)))
+
+
 @pytest.mark.parametrize("others", [(2,), (3, 2), (1, 64, 2)])
 def test_a_size_of_one_repeats_beside_others(others, tmp_path):
     def function(x, y):
