@@ -63,7 +63,7 @@ Values indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bool
 static int ofWritten(SubgraphBuilder &b, int x, int dout, llvm::function_ref<int(int)> read,
                      llvm::function_ref<int(int, int)> write) {
   int grad = read(dout);
-  if (b.meta(grad).isStatic() && b.meta(grad).numElements() <= 1)
+  if (int64_t count = b.meta(grad).numElements(); count == 0 || count == 1)
     return grad;
   int ones = broadcastLike(b, constant(b, 1, DType::Int32), grad);
   int count = call(b, "cumsum", {call(b, "flatten", {ones})}, {{"axis", int64_t(0)}});

@@ -1,6 +1,7 @@
 //===- PoolRules.cpp - windows of images as operators --------------------===//
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
+#include "ops/SizeExpr.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,7 +35,8 @@ public:
     steps.append(strides);
     for (unsigned axis = kernel.size(); axis-- > 0; index /= kernel[axis]) {
       starts[2 + axis] = index % kernel[axis];
-      stops[2 + axis] = starts[2 + axis] + (numWindows[axis] - 1) * strides[axis] + 1;
+      int64_t reach = sizes::multiply(sizes::add(numWindows[axis], -1), strides[axis]);
+      stops[2 + axis] = sizes::add(reach, starts[2 + axis] + 1);
     }
     return call(b, "slice", {image}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
   }

@@ -1,7 +1,10 @@
 //===- samples_test.cpp - what must hold for every record ----------------===//
 #include "tests/ops/Samples.h"
 
+#include "ops/SizeExpr.h"
 #include "ops/Subgraph.h"
+
+#include <set>
 
 using namespace tess;
 using namespace tess::test;
@@ -49,8 +52,10 @@ static Metas replay(const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs) {
     Metas operands;
     for (int id : node.inputs)
       operands.push_back(values[id]);
-    Metas results = llvm::cantFail(node.op.infer(operands, node.segments));
-    for (auto [id, meta] : llvm::zip(node.outputs, results))
+    llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
+    std::string text = results ? "" : takeError(results.takeError()).second;
+    REQUIRE(text == "");
+    for (auto [id, meta] : llvm::zip(node.outputs, *results))
       values[id] = meta;
   }
   Metas outputs;
@@ -102,6 +107,79 @@ TEST_CASE("backward graphs give gradients like the operands") {
           CHECK(graph->inputUsed.size() == graph->inputs.size());
         },
         dtype);
+}
+
+/// The operands with a symbol in the place of each size above 1 that the operator leaves free; its number is the size.
+static Metas withSymbols(const SampleCall &call) {
+  Metas metas = call.operands;
+  for (TensorMeta &meta : metas)
+    for (int64_t &size : meta.shape)
+      size = size > 1 ? sizes::symbol(uint32_t(size)) : size;
+  sizes::AgreedSizes told;
+  llvm::consumeError(call.op.infer(metas, call.segments).takeError());
+  for (auto [size, other] : told.pairs())
+    for (TensorMeta &meta : metas)
+      llvm::replace(meta.shape, size, sizes::isSymbolic(other) ? size : other);
+  return metas;
+}
+
+static std::string textOf(llvm::ArrayRef<TensorMeta> metas) {
+  std::string text;
+  for (const TensorMeta &meta : metas)
+    text += toString(meta) + " ";
+  return text;
+}
+
+/// The names of a graph's operators but for views, of which equal shapes need none.
+static std::set<std::string> computing(const Subgraph &graph) {
+  std::set<std::string> names;
+  for (const Subgraph::Node &node : graph.nodes)
+    if (node.op.info().lowering != Lowering::View)
+      names.insert(node.op.name().str());
+  return names;
+}
+
+/// Checks a graph by expressions of sizes against the one by numbers, whose outputs have these metas.
+static void checkSizes(llvm::Expected<Subgraph> symbolic, const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs) {
+  if (!symbolic) // a rule wants to know a size
+    return llvm::consumeError(symbolic.takeError());
+  for (Subgraph::Node &node : symbolic->nodes)
+    node.op = node.op.withSymbols([](uint32_t symbol) { return int64_t(symbol); });
+  CHECK(textOf(replay(*symbolic, inputs)) == textOf(replay(graph, inputs)));
+  std::set<std::string> names = computing(*symbolic);
+  for (const std::string &name : computing(graph))
+    CHECK((names.count(name) ? "" : name) == "");
+}
+
+TEST_CASE("results by expressions of sizes are those by numbers") {
+  forEachSample([](const SampleCall &call) {
+    INFO(call.name);
+    llvm::Expected<Metas> inferred = call.op.infer(withSymbols(call), call.segments);
+    if (!inferred) // it wants to know a size
+      return llvm::consumeError(inferred.takeError());
+    Metas results = *inferred;
+    for (TensorMeta &meta : results)
+      for (int64_t &size : meta.shape)
+        size = sizes::substitute(size, [](uint32_t symbol) { return int64_t(symbol); });
+    if (llvm::none_of(results, [](const TensorMeta &meta) { return llvm::is_contained(meta.shape, kUnknown); }))
+      CHECK(textOf(results) == textOf(llvm::cantFail(call.op.infer(call.operands, call.segments))));
+  });
+}
+
+TEST_CASE("graphs by expressions of sizes are those by numbers") {
+  forEachSample([](const SampleCall &call) {
+    INFO(call.name);
+    Metas symbolic = withSymbols(call), inputs = call.operands;
+    if (call.op.info().lowering == Lowering::Composite)
+      checkSizes(call.op.makeForwardGraph(symbolic, call.segments),
+                 llvm::cantFail(call.op.makeForwardGraph(call.operands, call.segments)), inputs);
+    Metas results = llvm::cantFail(call.op.infer(call.operands, call.segments));
+    llvm::SmallVector<bool> needed(call.operands.size(), true), arrives(results.size(), true);
+    inputs.append(results);
+    inputs.append(results);
+    checkSizes(call.op.makeBackwardGraph(symbolic, needed, arrives, call.segments),
+               llvm::cantFail(call.op.makeBackwardGraph(call.operands, needed, arrives, call.segments)), inputs);
+  });
 }
 
 TEST_CASE("a backward graph computes only what is needed, from what it needs") {
