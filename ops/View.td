@@ -79,7 +79,7 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes",
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axes to remove; empty: all of size 1">];
   defvar isNamed = "i in axis($axis, len(#x))";
   let requires = [Require<"dimensions must be known when axis is empty", "len($axis) != 0 || all(hasSize(#x[i]) for i < len(#x))", "x {x}">,
-                  Require<"removed axes must have size 1", "all(!(" # isNamed # ") || #x[i] == 1 for i < len(#x))", "x {x}">];
+                  Require<"removed axes must have size 1", "len($axis) == 0 || all(!(" # isNamed # ") || #x[i] == 1 for i < len(#x))", "x {x}">];
   let sizes = ["[#x[i] for i < len(#x) if (len($axis) == 0 ? !isNumber(#x[i]) || #x[i] != 1 : !(" # isNamed # "))]"];
   let samples = [Sample<["2,1,3,1"]>, Sample<["2,1,3"], "axis=[1]">, Sample<["1,2,1"], "axis=[0, -1]">, Sample<["1"]>,
                  Sample<["2,3"]>, Sample<["0,1"], "axis=[1]">];

@@ -53,6 +53,7 @@ def program_of(text, outside, dtype="float32"):
 @pytest.mark.parametrize("text, library", [
     ("xp.exp(a0{})", "array-api-strict"), ("D.Normal(3.0, 1.0).log_prob(a0{})", "scipy"),
     ("a0[1:, None]{}", "numpy"), ("xp.sum(a0{})", "array-api-strict"),
+    ("xp.linalg.inv(a0[:9, None] * a0[:9] + xp.eye(9, dtype=a0.dtype)){}", "array-api-strict"),
 ])  # fmt: skip
 def test_a_wrong_number_is_found(text, library):
     spoil = " * (1 + 1e-4 * ('tessera' in type(a0).__module__))"
@@ -71,7 +72,9 @@ def test_a_wrong_shape_integer_or_bit_is_found():
 
 
 def test_what_noise_moves_is_no_finding():
-    for text in ("xp.floor(a0 * 100)", "xp.unique_values(xp.round(a0 * 1e6))", "xp.tan(a0 * 1e4)"):
+    hard = "xp.linalg.inv(a0[:32, None] * a0[:32] * 1000 + xp.eye(32, dtype=a0.dtype))"
+    for text in ("xp.floor(a0 * 100)", "xp.unique_values(xp.round(a0 * 1e6))", "xp.tan(a0 * 1e4)",
+                 hard):  # fmt: skip
         assert not outside(program_of(text, "array-api-strict")), text
 
 
