@@ -1,5 +1,7 @@
 """Loss functions."""
 
+import numpy as _np
+
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .control import scan as _scan
@@ -20,10 +22,16 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
     return _ops.cross_entropy(pred, _as_index(label), axis, label_smooth, with_logits, reduction)
 
 
+_INDICES = {
+    _np.dtype("int32"),
+    _np.dtype("int64"),
+}  # the name of a dtype takes NumPy longer than a loss
+
+
 def _as_index(label):
     """Class indices of other dtypes lose their fractions, as by MegEngine."""
     dtype = getattr(label, "dtype", None)
-    if dtype is None or dtype.kind not in "fiu" or dtype.name in ("int32", "int64"):
+    if dtype is None or dtype in _INDICES or dtype.kind not in "fiu":
         return label
     return _ops.astype(label, "int64")
 
