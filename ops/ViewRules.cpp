@@ -1,13 +1,10 @@
 //===- ViewRules.cpp - where the elements of a view lie ------------------===//
 #include "ops/ViewRules.h"
-#include "ops/RuleErrors.h"
 #include "ops/SizeExpr.h"
 
 #include <algorithm>
 
 namespace tess::views {
-
-using shapes::fromFront;
 
 SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
