@@ -10,9 +10,8 @@ class Leading<string operand> { string sizes = "[#" # operand # "[i] for i < len
 defvar leadingAxes = !interleave([Leading<"query">.sizes, Leading<"key">.sizes, Leading<"value">.sizes], ", ");
 // The factor of the products, for each query.
 def AttentionScale {
-  defvar ones = (op<"sum", "axes=[len(#query) - 1];keepdims=true"> (op<"full_like", "value=1.0"> $query));
-  defvar number = (op<"scalar_tensor", "value=#query[-1];dtype=@query">);
-  dag all = (when<"given(scale)"> K<"$scale", "query">, (op<"rsqrt"> (when<"hasSize(#query[-1])"> number, ones)));
+  dag all = (when<"given(scale)"> K<"$scale", "query">,
+                                  (op<"rsqrt"> (piece<"count", ["[len(#query) - 1]", "@query"]> $query)));
 }
 // Rows reduced to one element.
 class LastReduced<string reduction, dag x, string attrs = ""> {

@@ -186,7 +186,7 @@ def Tess_RegionRestrictedConvOp : PlaceOp<"region_restricted_conv", "convolution
                  Sample<["0,3,2,2", "2,3,1,1", "0,2,2", "0,2,2"]>];
 }
 // The entry of an attribute for an axis.
-class Of<string attr, string axis> {
+class EntryOf<string attr, string axis> {
   dag all = (op<"full", "shape=[];value=0.0 + $" # attr # "[" # axis # "];dtype=@offset">);
 }
 // Places of the elements of windows along an axis (0 for height), moved by `offset` [N * D, KH * KW, 2, OH, OW]:
@@ -198,9 +198,9 @@ class MovedPlaces<dag offset, int axis> {
   defvar width = (op<"scalar_tensor", "value=#weight[3];dtype=i64">);
   defvar element = (op<"cast", "dtype=@offset"> (op<!if(!eq(axis, 0), "floor_div", "mod")> each, width));
   defvar numbers = (piece<"numbers", [!cast<string>(!add(axis, 2)), "@offset"]> by);
-  defvar windows = (op<"sub"> (op<"mul"> numbers, Of<"strides", number>.all), Of<"padding", number>.all);
+  defvar windows = (op<"sub"> (op<"mul"> numbers, EntryOf<"strides", number>.all), EntryOf<"padding", number>.all);
   defvar first = !if(!eq(axis, 0), (op<"expand_dims", "axis=[1]"> windows), windows);
-  defvar inside = (op<"expand_dims", "axis=[1, 2]"> (op<"mul"> element, Of<"dilation", number>.all));
+  defvar inside = (op<"expand_dims", "axis=[1, 2]"> (op<"mul"> element, EntryOf<"dilation", number>.all));
   dag all = (op<"flatten", "start_axis=2;end_axis=3"> (op<"add"> by, (op<"add"> inside, first)));
 }
 def Tess_DeformableConv2dOp : PlaceOp<"deformable_conv2d", "convolution of moved and weighted elements",

@@ -24,8 +24,7 @@ class OverBatch<string reduction, dag x> { dag all = (op<reduction, !strconcat("
 // What forward and gradient have in common; the parameters may be wider than x.
 def Batch {
   dag x = (op<"cast", "dtype=@scale"> $x);
-  defvar known = (op<"scalar_tensor", "value=product(without(#x, 1));dtype=@scale">);
-  dag count = (when<"all(i == 1 || hasSize(#x[i]) for i < len(#x))"> known, OverBatch<"sum", (op<"full_like", "value=1.0"> x)>.all);
+  dag count = (piece<"count", [besidesChannels, "@scale"]> x);
   dag countLess1 = (op<"maximum"> (op<"sub"> count, K<"1", "scale">), K<"1", "scale">);
 }
 def BatchStatistics {

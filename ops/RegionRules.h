@@ -1,8 +1,8 @@
 //===- RegionRules.h - what movements copy, and where to --------*- C++ -*-===//
 //
-// Named by a record's Movement<...>, or generated from its copies. A movement copies regions of its operands
-// into the result, in the order given; its one runtime attribute, if it has any,
-// fills the result first.
+// Named by a record's Movement<...>, or generated from its copies. A movement
+// copies regions of its operands into the result, in the order given; its one
+// runtime attribute, if it has any, fills the result first.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

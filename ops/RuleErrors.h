@@ -27,7 +27,7 @@ inline llvm::Error mustHoldOf(const llvm::Twine &user, const llvm::Twine &must, 
 
 /// "<op>: <must>, got <values>".
 inline llvm::Error mustHoldOf(const OpDef &op, const llvm::Twine &must, const llvm::Twine &values) {
-  return invalidArgument(op.name() + ": " + must + ", got " + values);
+  return mustHoldOf(op.name(), must, values);
 }
 
 /// One result with the dtype of operand 0.

@@ -61,20 +61,17 @@ IntList allAxes(Sizes axes, int64_t rank);
 /// Whether each result of a reduction over `axes` (empty: all) has elements, or there is no result.
 bool hasElements(Sizes shape, Sizes axes);
 
-/// What `term` gives for 0, 1, ... below `count`.
-template <typename Term> IntList each(int64_t count, Term term) {
-  IntList list;
-  for (int64_t i = 0; i < count; ++i)
-    list.push_back(term(i));
-  return list;
-}
-/// The same for those steps that `isTaken`.
+/// What `term` gives for those of 0, 1, ... below `count` that `isTaken`.
 template <typename Term, typename Condition> IntList each(int64_t count, Term term, Condition isTaken) {
   IntList list;
   for (int64_t i = 0; i < count; ++i)
     if (isTaken(i))
       list.push_back(term(i));
   return list;
+}
+/// The same for all of them.
+template <typename Term> IntList each(int64_t count, Term term) {
+  return each(count, term, [](int64_t) { return true; });
 }
 /// For how many of them `condition` holds.
 template <typename Condition> int64_t count(int64_t count, Condition condition) {

@@ -92,17 +92,16 @@ static void emitShape(const OpModel &op, const TermScope &scope, raw_ostream &os
 /// Whether a term names the shape of the result.
 static bool readsResult(const OpModel &op, StringRef term) { return term.contains("#" + op.results[0].name); }
 
-static void emitNormalise(const OpModel &op, raw_ostream &os) {
+static void emitNormalise(const OpModel &op, const TermScope &ofOperands, raw_ostream &os) {
   std::vector<const Record *> all = op.record->getValueAsListOfDefs("normalised");
   if (all.empty())
     return;
   if (!op.text("normalise").empty())
     op.fatal("normalised must not come with normalise, got " + op.text("normalise"));
   auto meta = [&](StringRef name) {
-    return op.resultIndex(name) == 0 ? std::string("(*metas)[0]") : operandMeta(op, name);
+    return op.resultIndex(name) == 0 ? std::string("(*metas)[0]") : ofOperands.meta(name);
   };
-  auto given = [&](StringRef name) { return isGiven(op, name); };
-  TermScope scope = {op, meta, given};
+  TermScope scope = {op, meta, ofOperands.given};
   os << "llvm::Error normalise(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {\n";
   for (const Record *each : all) {
     StringRef name = each->getValueAsString("attr"), term = each->getValueAsString("term");
@@ -117,7 +116,7 @@ static void emitNormalise(const OpModel &op, raw_ostream &os) {
   os << "  return llvm::Error::success();\n}\n";
 }
 
-static void emitRegions(const OpModel &op, raw_ostream &os) {
+static void emitRegions(const OpModel &op, const TermScope &ofOperands, raw_ostream &os) {
   std::vector<const Record *> all = op.record->getValueAsListOfDefs("copies");
   bool hasRule = op.isLowering("Movement") && !op.def("lowering")->getValueAsString("rule").empty();
   if ((op.isLowering("Movement") && !hasRule) != !all.empty())
@@ -125,10 +124,9 @@ static void emitRegions(const OpModel &op, raw_ostream &os) {
   if (all.empty())
     return;
   auto layout = [&](StringRef name) {
-    return op.resultIndex(name) == 0 ? std::string("result") : operandMeta(op, name);
+    return op.resultIndex(name) == 0 ? std::string("result") : ofOperands.meta(name);
   };
-  auto given = [&](StringRef name) { return isGiven(op, name); };
-  TermScope scope = {op, layout, given};
+  TermScope scope = {op, layout, ofOperands.given};
   os << "llvm::Expected<regions::Regions> copies([[maybe_unused]] const OpDef &op, llvm::ArrayRef<Layout> operands,\n"
         "                                        const Layout &result) {\n  regions::Regions all;\n";
   for (const Record *each : all) {
@@ -160,8 +158,8 @@ void emitConditions(const OpModel &op, raw_ostream &os) {
     emitRequire(op, {op, meta, given, {}, /*isDemand=*/true}, os);
   if (hasOwnShape(op))
     emitShape(op, scope, os);
-  emitNormalise(op, os);
-  emitRegions(op, os);
+  emitNormalise(op, scope, os);
+  emitRegions(op, scope, os);
   if (!op.text("channelAxis").empty())
     emitChannelAxis(op, scope, os);
   if (op.text("order").empty())

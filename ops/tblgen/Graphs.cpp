@@ -14,20 +14,17 @@ namespace tess::tblgen {
 namespace {
 
 /// A short form of ops/GraphPieces.h or ops/PixelPieces.h: how its call begins, how many values it takes, and its
-/// terms: I a number, T a dtype, S a text, A the value of an attribute.
+/// terms: I a number, L a list, T a dtype, S a text, A the value of an attribute.
 struct Piece {
   StringLiteral name, call;
   unsigned values;
   StringLiteral terms;
 };
 constexpr Piece kPieces[] = {
-    {"accumulate", "pieces::accumulate(b, ", 2, ""},
-    {"as", "pieces::castTo(b, ", 1, "T"},
-    {"extent", "pieces::sizeOf(b, ", 1, "IT"},
-    {"numbers", "pieces::numbersAlong(b, ", 1, "IT"},
-    {"pixels", "pieces::pixelsAt(b, ", 4, "SSA"},
-    {"summed", "pieces::sumOfBroadcast(b, ", 2, ""},
-    {"unflatten", "pieces::splitAxis(b, op, ", 1, "III"},
+    {"accumulate", "pieces::accumulate(b, ", 2, ""},  {"as", "pieces::castTo(b, ", 1, "T"},
+    {"count", "pieces::countOf(b, ", 1, "LT"},        {"extent", "pieces::sizeOf(b, ", 1, "IT"},
+    {"numbers", "pieces::numbersAlong(b, ", 1, "IT"}, {"pixels", "pieces::pixelsAt(b, ", 4, "SSA"},
+    {"summed", "pieces::sumOfBroadcast(b, ", 2, ""},  {"unflatten", "pieces::splitAxis(b, op, ", 1, "III"},
 };
 
 /// Turns dags into calls of ops/GraphPieces.h.
@@ -183,7 +180,11 @@ std::string Writer::piece(const DagInit *dag, const Record &def) const {
       text += ", " + cppDType(*dtype);
       continue;
     }
-    Term::Kind wanted = kind == 'I' ? Term::Int : kind == 'T' ? Term::DType : kind == 'S' ? Term::Text : Term::Float;
+    Term::Kind wanted = kind == 'I'   ? Term::Int
+                        : kind == 'L' ? Term::List
+                        : kind == 'T' ? Term::DType
+                        : kind == 'S' ? Term::Text
+                                      : Term::Float;
     Term value = withScope([&](const TermScope &scope) { return parseTerm(scope, each); });
     if (value.kind != wanted)
       op.fatal("a piece must be one of ops/tblgen/Graphs.cpp with its values and terms, got '" + each + "'");

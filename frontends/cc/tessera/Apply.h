@@ -19,7 +19,7 @@ Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned>
 namespace detail {
 /// Lists of the C++ API as those of eager mode, and back.
 tess::eager::Tensors refs(llvm::ArrayRef<Tensor> tensors);
-std::vector<Tensor> tensorsOf(llvm::ArrayRef<tess::eager::TensorRef> refs);
+std::vector<Tensor> tensorsOf(tess::eager::Tensors refs);
 } // namespace detail
 
 } // namespace tessera

@@ -24,13 +24,13 @@ Lists scanLists(const std::function<Lists(const List &, const List &)> &step, co
   eager::UserFunctions functions;
   auto trip = [&](llvm::ArrayRef<eager::TensorRef> now, llvm::ArrayRef<eager::TensorRef> elements) {
     return functions.call([&] {
-      Lists made = step(tensorsOf(now), tensorsOf(elements));
+      Lists made = step(tensorsOf(eager::Tensors(now)), tensorsOf(eager::Tensors(elements)));
       return eager::TripValues{refs(made.first), refs(made.second)};
     });
   };
   eager::TripValues values =
       valueOrThrow(functions.outcome(eager::scan(trip, refs(carried), refs(xs), options.length, options.reverse)));
-  return {tensorsOf(values.carried), tensorsOf(values.stacked)};
+  return {tensorsOf(std::move(values.carried)), tensorsOf(std::move(values.stacked))};
 }
 
 List condLists(const Tensor &pred, const std::function<List()> &then, const std::function<List()> &otherwise) {
@@ -44,10 +44,10 @@ List whileLists(const std::function<Tensor(const List &)> &cond, const std::func
                 const List &carried, std::optional<int64_t> maxTrips) {
   eager::UserFunctions functions;
   auto holds = [&](llvm::ArrayRef<eager::TensorRef> now) {
-    return functions.call([&] { return cond(tensorsOf(now)).ref(); });
+    return functions.call([&] { return cond(tensorsOf(eager::Tensors(now))).ref(); });
   };
   auto trip = [&](llvm::ArrayRef<eager::TensorRef> now) {
-    return functions.call([&] { return refs(body(tensorsOf(now))); });
+    return functions.call([&] { return refs(body(tensorsOf(eager::Tensors(now)))); });
   };
   return tensorsOf(valueOrThrow(functions.outcome(eager::whileLoop(holds, trip, refs(carried), maxTrips))));
 }

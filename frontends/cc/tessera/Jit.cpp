@@ -326,7 +326,7 @@ std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> argument
     variant.kept->use();
   recorded.grads.apply(given, llvm::ArrayRef(all).drop_front(recorded.numResults));
   all.resize(recorded.numResults);
-  return tensorsOf(all);
+  return tensorsOf(std::move(all));
 }
 
 std::shared_ptr<eager::TracedProgram> Calls::program() const {
@@ -375,7 +375,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
   auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
     Recorded again;
     try {
-      (void)recordCall(tensorsOf(given), variant.function, eager::Recorder::Mode::InferBounds, again);
+      (void)recordCall(tensorsOf(eager::Tensors(given)), variant.function, eager::Recorder::Mode::InferBounds, again);
     } catch (const Error &error) {
       return tess::makeError(error.code(), error.what());
     }

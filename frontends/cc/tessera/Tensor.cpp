@@ -22,10 +22,10 @@ eager::Tensors detail::refs(llvm::ArrayRef<Tensor> tensors) {
   return list;
 }
 
-std::vector<Tensor> detail::tensorsOf(llvm::ArrayRef<eager::TensorRef> refs) {
+std::vector<Tensor> detail::tensorsOf(eager::Tensors refs) {
   std::vector<Tensor> list;
-  for (const eager::TensorRef &ref : refs)
-    list.emplace_back(ref);
+  for (eager::TensorRef &ref : refs)
+    list.emplace_back(std::move(ref));
   return list;
 }
 
@@ -47,7 +47,7 @@ std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::Ar
   for (const tess::ResultInfo &result : info.results)
     if (result.hidden)
       results.pop_back();
-  return detail::tensorsOf(results);
+  return detail::tensorsOf(std::move(results));
 }
 
 Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {

@@ -10,6 +10,8 @@ from .generated import export
 
 # The logarithm of what cannot be: with -inf, a gradient would be a difference of infinities.
 _IMPOSSIBLE = -1e30
+# Dtypes rather than names: the name of one takes NumPy longer than a loss.
+_INDICES = {_np.dtype("int32"), _np.dtype("int64")}
 
 
 def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduction="mean"):
@@ -20,12 +22,6 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
     0.6931471824645996
     """
     return _ops.cross_entropy(pred, _as_index(label), axis, label_smooth, with_logits, reduction)
-
-
-_INDICES = {
-    _np.dtype("int32"),
-    _np.dtype("int64"),
-}  # the name of a dtype takes NumPy longer than a loss
 
 
 def _as_index(label):
