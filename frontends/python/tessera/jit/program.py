@@ -32,12 +32,12 @@ class Program:
     """
 
     def __init__(self, program, path):
-        self._program, self.path = program, path
+        self._program, self.path, self._names = program, path, program.inputs
 
     @property
     def inputs(self):
         """The names of the inputs."""
-        return self._program.inputs
+        return [*self._names]
 
     @property
     def outputs(self):
@@ -86,7 +86,9 @@ class Program:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _bind(self, args, kwargs):
-        names = [each if isinstance(each, str) else each[0] for each in self.inputs]
+        names = self._names
+        if len(args) == len(names) and not kwargs:
+            return args
         given = dict(zip(names, args, strict=False))
         missing = [name for name in names if name not in given and name not in kwargs]
         unknown = [name for name in kwargs if name not in names or name in given]
