@@ -205,7 +205,7 @@ void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
     });
 }
 
-OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
+OpDef OpDef::withSizes(llvm::function_ref<int64_t(int64_t)> sizeOf) const {
   OpDef op = *this;
   for (auto [info, value] : llvm::zip_equal(opInfo->attrs, op.attrs)) {
     if (!info.isSize || !value.hasExpressions())
@@ -213,9 +213,14 @@ OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
     bool isOne = value.kind() == AttrKind::I64;
     IntList list = isOne ? IntList{value.i64()} : value.ints();
     for (int64_t &number : list)
-      number = sizes::substitute(number, valueOf);
+      number = sizes::isSymbolic(number) ? sizeOf(number) : number;
     value = isOne ? AttrValue(list.front()) : AttrValue(std::move(list));
   }
+  return op;
+}
+
+OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
+  OpDef op = withSizes([&](int64_t size) { return sizes::substitute(size, valueOf); });
   if (const AttrBody *body = bodyOf(op.attrs))
     op.attrs.front() = AttrValue(body->withSymbols(valueOf));
   return op;

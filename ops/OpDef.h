@@ -59,7 +59,9 @@ public:
   bool hasExpressions() const;
   /// Calls `f` for each symbol of its sizes, once or more.
   void forEachSymbol(llvm::function_ref<void(uint32_t)> f) const;
-  /// The same operator with each symbol replaced.
+  /// The same operator with each expression replaced, those in a body aside.
+  OpDef withSizes(llvm::function_ref<int64_t(int64_t)> sizeOf) const;
+  /// The same operator with each symbol replaced, those in a body too.
   OpDef withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const;
   /// Bytes that the attributes take.
   uint64_t heldBytes() const;

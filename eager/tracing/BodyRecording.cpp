@@ -69,7 +69,10 @@ private:
   Subgraph graph();
   llvm::Expected<OpDef> loop();
   bool isOfBody(uint32_t symbol) const;
+  bool isOfNetwork(uint32_t symbol) const;
   OpDef ofBody(const OpDef &op) const;
+  int64_t saidAround(int64_t size) const;
+  OpDef saidAround(const OpDef &op);
   const TensorImpl &operandOf(uint32_t number) const;
   int64_t sizeOf(uint32_t symbol) const;
   OpDef aroundStep(const OpDef &op) const;
@@ -80,6 +83,7 @@ private:
   llvm::SmallVector<const Recording::Update *, 4> updates; // of variables from outside
   Numbers constants, carriedVariables;                     // value numbers; 0: a variable that is not read
   Tensors operands;
+  std::string unsaid; // an operator with a size that has neither an expression around nor a number; empty: none
 };
 
 } // namespace
@@ -150,7 +154,7 @@ Subgraph ScanWriter::graph() {
   graph.inputUsed.assign(graph.inputs.size(), true);
   for (const Recording::Op &op : recording.ops()) {
     Subgraph::Node &node = graph.nodes.emplace_back();
-    node.op = ofBody(op.op);
+    node.op = ofBody(saidAround(op.op));
     node.segments = llvm::SmallVector<unsigned, 4>(op.segments);
     node.location = op.location.describe();
     for (uint32_t input : op.inputs)
@@ -200,6 +204,44 @@ int64_t ScanWriter::sizeOf(uint32_t symbol) const {
   return recordedShape(operand)[axisOf(symbol) + isX];
 }
 
+/// Whether the symbol of the step is a size of a network around, which has no number.
+bool ScanWriter::isOfNetwork(uint32_t symbol) const {
+  bool found = false;
+  sizes::forEachSymbol(sizeOf(symbol), [&](uint32_t each) { found |= ir::isNodeSymbol(each); });
+  return found;
+}
+
+/// A size of the step that the recording around can say. Of one that would have more parts there than sizes may have
+/// the step sees the number of this call, as a function does of such a size (ops/SizeExpr.h).
+int64_t ScanWriter::saidAround(int64_t size) const {
+  auto by = [&](llvm::function_ref<int64_t(uint32_t)> valueOf) {
+    return sizes::substitute(
+        size, [&](uint32_t symbol) { return isOfBody(symbol) ? sizes::symbol(symbol) : valueOf(symbol); });
+  };
+  if (by([&](uint32_t symbol) { return sizeOf(symbol); }) != kUnknown)
+    return size;
+  return by([&](uint32_t symbol) { return isOfNetwork(symbol) ? kUnknown : recording.sizeOf(symbol); });
+}
+
+/// The same of an operator, and of those in its body.
+OpDef ScanWriter::saidAround(const OpDef &op) {
+  if (!op.hasExpressions())
+    return op;
+  auto said = [&](int64_t size) {
+    int64_t around = saidAround(size);
+    if (around == kUnknown)
+      unsaid = op.name().str();
+    return around;
+  };
+  if (!control::hasBody(op.info()))
+    return op.withSizes(said);
+  Subgraph step = control::bodyOf(op);
+  for (Subgraph::Node &node : step.nodes)
+    node.op = saidAround(node.op);
+  control::ScanGroups groups(op);
+  return control::scan(std::move(step), groups.constants, groups.carried, control::orderOf(op)).withSizes(said);
+}
+
 /// An operator of the step's sizes, by those of the recording around.
 OpDef ScanWriter::aroundStep(const OpDef &op) const {
   return op.hasExpressions() ? op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }) : op;
@@ -217,7 +259,11 @@ llvm::Expected<OpDef> ScanWriter::loop() {
   llvm::append_range(operands, call.unread);
   unsigned numCarried = unsigned(operands.size()) - numConstants;
   llvm::append_range(operands, call.xs);
-  return aroundStep(control::scan(graph(), numConstants, numCarried, call.order));
+  Subgraph step = graph();
+  if (!unsaid.empty())
+    return invalidArgument("scan: sizes of the step must have at most " + llvm::Twine(sizes::kMostParts) +
+                           " parts in the network, got more in " + unsaid);
+  return aroundStep(control::scan(std::move(step), numConstants, numCarried, call.order));
 }
 
 llvm::Expected<Tensors> ScanWriter::apply() {

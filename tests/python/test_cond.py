@@ -295,6 +295,35 @@ def test_sizes_within_branches_and_loops_stay_free(tmp_path, counts):
         assert same_bits(jit.load(tmp_path / "p")(x), run(x))
 
 
+def windows(w):
+    """Channels of channels: the number of its elements is an expression of more than 256 parts."""
+    twice = F.conv2d(F.conv2d(w, w, None, 1, 1), w, None, 1, 1)
+    return twice[::-2, 6:2:-1]
+
+
+def scaled_windows(w):
+    v = windows(w)
+    return F.cond(v.max() > 0.5, lambda: v * v.size, lambda: v * 2)
+
+
+def scaled_in_a_loop(w):
+    v = windows(w)
+
+    def step(c, x):
+        return F.cond(x > 0.5, lambda: c * 0.5 + v.size, lambda: c - x), c.sum()
+
+    return F.scan(step, v, tessera.tensor([1.0, 0.0, 1.0]))
+
+
+@pytest.mark.parametrize("function", [scaled_windows, scaled_in_a_loop])
+def test_a_size_with_too_many_parts_is_a_number_within_a_branch(function):
+    """The recording around cannot say it: what the body had of it was no number at all."""
+    call, random = jit.trace(function), np.random.RandomState(0)
+    for size in (8, 8, 8, 9, 9, 10):
+        w = tessera.Tensor(random.uniform(0.5, 1, (size, size, 3, 3)).astype(np.float32))
+        assert same_bits(call(w), function(w))
+
+
 @pytest.mark.parametrize("symbolic", [False, True])
 def test_ctrl_c_ends_a_loop(symbolic):
     """Recorded while it runs, and as a program."""

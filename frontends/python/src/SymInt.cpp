@@ -27,6 +27,9 @@ static constexpr uint32_t kOfNetwork = 0;
 /// An int, or a SymInt for an expression of the present recording, or of the network that `variable` is of. It keeps
 /// the variable where its data decides the size: the expression would mean nothing without it.
 static PyObject *sizeObject(int64_t size, int64_t value, const TensorImpl *variable = nullptr) {
+  if (variable && size == kUnknown)
+    return raise(invalidArgument("shape: a size of a network must be an expression of at most " +
+                                 llvm::Twine(sizes::kMostParts) + " parts, got one of more"));
   if (!sizes::isSymbolic(size) || !symIntType)
     return PyLong_FromLongLong(value);
   uint32_t recording = variable ? kOfNetwork : Recorder::current()->number();

@@ -142,6 +142,27 @@ def test_what_a_variable_does_not_know(what):
         function(x)
 
 
+def windows(w):
+    """Their number of elements is an expression of more than 256 parts."""
+    return F.conv2d(F.conv2d(w, w, None, 1, 1), w, None, 1, 1)[::-2, 6:2:-1]
+
+
+def scaled_in_a_branch(w):
+    v = windows(w)
+    return F.cond(v.max() > 0.5, lambda: v * v.size, lambda: v * 2)
+
+
+@pytest.mark.parametrize("function, message", [
+    (lambda w: windows(w).size, "shape: a size of a network must be an expression of at most 256"),
+    (scaled_in_a_branch, "scan: sizes of the step must have at most 256 parts in the network, got"),
+])  # fmt: skip
+def test_a_size_with_too_many_parts(function, message):
+    sizes = [jit.Dim(name, 2, 100) for name in "nhk"]
+    w = Network().make_input_node((sizes[0], *sizes), "float32", name="w")
+    with pytest.raises(ValueError, match=message):
+        function(w)
+
+
 def test_an_error_names_the_line():
     x = Network().make_input_node((2, 4), "float32")
     with pytest.raises(ValueError, match=r"matmul: .+, got .+ at .*test_variables.py:\d+"):
