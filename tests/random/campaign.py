@@ -173,9 +173,12 @@ def main():
     given = parser.parse_args()
     if given.explain:
         return explain(given.kind, int(given.explain[0]), given.explain[1])
+    count = KINDS[given.kind].count()
+    if not 0 <= given.seed < count:
+        parser.error(f"seed must be at least 0 and below {count}, got {given.seed}")
     rows = _rows(given.resume)
     first = max((row["seed"] for row in rows), default=given.seed - 1) + 1
-    end = min(first + given.count, KINDS[given.kind].count() or sys.maxsize)
+    end = min(first + given.count, count)
     seeds = tqdm(range(first, end), disable=None)
     only = modes.DEVICES.get(given.device, ())
     clean = Campaign(given.kind, seeds, given.resume, only).run(given.jobs)

@@ -211,13 +211,20 @@ def _at_size(file, loaded, size, is_smaller):
         runs = file.runs(loaded, size) and _runs_with_every_result(file.program, size)
         return f"{what}: runs where eager refuses" if runs else ""
     try:
-        return file.compared_to(loaded, what, size)
-    except IndexError:
-        if is_smaller:  # of an index in a change that nothing reads: eager leaves the error with it
-            return ""
-        raise
+        return at_size(lambda: file.compared_to(loaded, what, size), is_smaller)
     except ValueError as error:
         if size == 1 and "must not be 1" in str(error):
+            return ""
+        raise
+
+
+def at_size(compare, is_smaller):
+    """What `compare` shows, but for an index that does not fit a smaller size: it may be one of a
+    change that nothing reads, with which eager leaves the error."""
+    try:
+        return compare()
+    except IndexError:
+        if is_smaller:
             return ""
         raise
 

@@ -16,7 +16,7 @@ class Kind:
     program: Callable
     modes: Callable  # of a number, in the order in which they are tried
     most: int | None  # modes that say something, until the others are left out
-    count: Callable = lambda: None  # of its programs; None for any
+    count: Callable  # of its programs
 
 
 def modes_of(seed):
@@ -28,6 +28,6 @@ def modes_of(seed):
 
 
 KINDS = {
-    "random": Kind(draw, modes_of, len(modes.ALWAYS) + 2),
+    "random": Kind(draw, modes_of, len(modes.ALWAYS) + 2, lambda: 2**32),  # seeds of RandomState
     "records": Kind(records.numbered, lambda number: [*modes.ALL], None, records.count),
 }

@@ -9,7 +9,7 @@ from tessera import jit
 from tessera.utils.network import Network
 
 from tests.python.helper import as_list
-from tests.random.files import can_be_free, dumped, free_dims
+from tests.random.files import at_size, can_be_free, dumped, free_dims
 from tests.random.observe import SkippedError
 from tests.random.program import REFUSALS
 
@@ -32,14 +32,14 @@ def network(program):
 
 def _at_sizes(file, is_free, compare):
     """`compare` at the size of the call, and at others of a free dimension that eager takes."""
-    sizes = [None]
-    if is_free:
-        first = next(each for each in file.program.inputs if each.free).shape[0]
-        sizes += [first + 3, 2]
-    for size in sizes:
-        if _is_taken(file, size) and (shown := compare(size)):
-            return shown
-    return ""
+    shown = compare(None)
+    if not is_free:
+        return shown
+    first = next(each for each in file.program.inputs if each.free).shape[0]
+    for size in (first + 3, 2):
+        if not shown and _is_taken(file, size):
+            shown = at_size(lambda size=size: compare(size), is_smaller=size < first)
+    return shown
 
 
 def _is_taken(file, size):

@@ -26,6 +26,8 @@ _WIDE = {name: "float64" for name in ("bfloat16", "float16", "float32")} | {
 # Lines whose results have the rounding of the largest numbers that they are made of.
 _MIXING = re.compile(r"linalg|fft|matmul|dot|cumulative|sum|prod|mean|var|std|diff")
 _EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+# What numbers below the normal ones are multiples of.
+_LEAST = {"bfloat16": 2.0**-133, "float16": 2.0**-24, "float32": 2.0**-149, "float64": 2.0**-1074}
 
 
 def outside(program):
@@ -229,9 +231,9 @@ def _beyond(got, want, rounding, moved, eps):
         return np.asarray(wrong & np.all([each == want for each in moved], axis=0))
     with np.errstate(all="ignore"):
         near = want.astype(got.dtype).astype(want.dtype)  # which may overflow
-        got = got.astype(want.dtype)
+        least, got = _LEAST.get(_part(got), 0.0), got.astype(want.dtype)
         spread = np.max([np.abs(each - want) for each in moved], axis=0, initial=0.0)
-        limit = _FACTOR * spread + _UNITS * (eps * np.abs(near) + rounding)
+        limit = _FACTOR * spread + _UNITS * (eps * np.abs(near) + rounding + least)
         same = (got == near) | (np.isnan(got) & np.isnan(near))
         if got.dtype.kind == "c":  # libraries divide by 0 or infinity in ways of their own
             same |= ~np.isfinite(got) & ~np.isfinite(near)

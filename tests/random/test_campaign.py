@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.random import campaign
 
 
@@ -15,6 +17,13 @@ def test_programs_and_their_log(tmp_path):
     assert [row["seed"] for row in rows] == [3, 4]
     assert all("traced" in row["modes"] and row["findings"] == {} for row in rows)
     assert next(campaign.summary(rows)) == "2 programs, 0 with a finding"
+
+
+def test_a_seed_that_draws_no_program_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["campaign", "random", "--seed", str(2**32)])
+    with pytest.raises(SystemExit):
+        campaign.main()
+    assert "seed must be at least 0 and below 4294967296, got 4294967296" in capsys.readouterr().err
 
 
 def test_a_process_that_does_nothing_is_ended(monkeypatch):

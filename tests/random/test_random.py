@@ -11,6 +11,7 @@ from tests.random import draw as drawing
 from tests.random import minimise, worker
 from tests.random.draw import draw
 from tests.random.float64 import float64
+from tests.random.networks import network
 from tests.random.observe import SkippedError
 from tests.random.program import Input, Program, Statement
 
@@ -42,6 +43,15 @@ def test_a_difference_is_found_and_made_small():
 def one_line(text, dtype):
     line = Statement(f"v0 = {text}", ("v0",), ("a0",))
     return Program(0, (Input("a0", "argument", (300,), dtype),), (line,), ("v0",))
+
+
+def test_an_index_that_fewer_rows_leave_out_is_no_finding_where_nothing_reads_its_change():
+    lines = (
+        Statement("v0 = F.relu(a0)", ("v0",), ("a0",)),
+        Statement("a0[np.array([-52]), np.array([-1])] += 0.25", ("a0",), ("a0",), writes=True),
+    )
+    rows = Input("a0", "argument", (64, 3), "float32", free=True)
+    assert not network(Program(0, (rows,), lines, ("v0",)))
 
 
 def test_a_wrong_number_is_found_beside_float64():
