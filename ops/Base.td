@@ -135,8 +135,10 @@ class op<string n, string attrs = ""> { string opName = n; string attrText = att
 class when<string c> { string condition = c; }
 // (must<"height must be known", "isNumber(#x[2])", "{x}"> a) is `a`, or an error where the condition does not hold.
 class must<string m, string c, string g> { string must = m; string condition = c; string got = g; }
-// (each<"i < $n"> a), among the operands of another: `a` for each i.
+// (each<"i < $n"> a), among the operands of another, or of a list of operands or results: `a` for each i.
 class each<string r> { string range = r; }
+// (at<"i"> $inputs): operand i of a list of them; in `gradient` of results and of their gradients, too.
+class at<string i> { string index = i; }
 // (result<"indices"> (op<"topk", "k=$k"> $x)): another result than the first one.
 class result<string r> { string result = r; }
 // (piece<"unflatten", ["1", "$groups", "#x[1] // $groups"]> $x): a short form of ops/GraphPieces.h or ops/PixelPieces.h,
@@ -172,17 +174,49 @@ class Require<string m, string c, string g, string l = "", string s = ""> {
   string subject = s;
 }
 // An attribute in its one form, a term, where `when` holds; `#out` is the shape that inference gives.
-class Normal<string a, string t, string w = "true"> {
+class Normal<string a, string t, string w = "true", bit checked = 0> {
   string attr = a;
   string term = t;
   string when = w;
+  bit isChecked = checked; // what inference refuses is an error before
 }
 // What a Movement copies from an operand to the result: `size` elements from `from` on, to `to`; lists as terms.
-class CopyRegion<string o, string f, string t, string s> {
+// `range` of a list of operands: "k < len(#inputs)".
+class CopyRegion<string o, string f, string t, string s, string r = "", string st = ""> {
   string operand = o;
-  string from = f;
+  string from = f; // empty: the operand is broadcast to this size
   string to = t;
   string size = s;
+  string range = r;
+  string steps = st; // along each axis of the result; empty: 1
+}
+// What slice, and slice_set of x, take along axis i, and their attributes in one form. In_bounds keeps the axes without a
+// number for their size, whose bounds are checked later.
+def SliceTerms {
+  defvar step = "(len($steps) == 0 ? 1 : $steps[i])";
+  defvar along = "($starts[i], $stops[i], " # step # ", #x[i])";
+  defvar axis = "axis($in_bounds[i], len(#x))";
+  defvar isEach = "len($starts) == len(#x) && len($stops) == len(#x) && (len($steps) == 0 || len($steps) == len(#x))";
+  defvar isRight = isEach # " && !(0 in $steps)";
+  defvar isOpen = "(!isNumber(#x[i]) || isSymbolic($starts[i]) || isSymbolic($stops[i]))";
+  string starts = "[sliceStart" # along # " for i < len(#x)]";
+  string steps = "[" # step # " for i < len(#x)]";
+  string sizes = "[(len($in_bounds) != 0 && i in axis($in_bounds, len(#x)) && isOneIndex($starts[i], $stops[i], " # step
+                 # ") ? 1 : sliceLength" # along # ") for i < len(#x)]";
+  // Of channels that a slice takes all and forwards.
+  string isWhole = "(isSame([$starts[i]], [0]) || isSame([$starts[i]], [-#x[i]])) && " # step # " == 1";
+  list<Require> requires = [Require<"starts, stops and steps must have an entry for each axis", isEach,
+                                    "x {x}, starts {$starts}, stops {$stops} and steps {$steps}">,
+      Require<"steps must not be 0", "!(0 in $steps)", "{$steps}">,
+      Require<"starts must be indices of x for the axes in_bounds",
+              "all(startsInBounds($starts[" # axis # "], #x[" # axis # "]) for i < len($in_bounds))",
+              "x {x}, starts {$starts} and in_bounds {$in_bounds}">];
+  list<Normal> normalised = [
+      Normal<"in_bounds", "[i for i < len(#x) if i in axis($in_bounds, len(#x)) && " # isOpen # "]",
+             "len($in_bounds) != 0 && " # isRight, /*checked=*/1>,
+      Normal<"starts", "[(" # isOpen # " ? $starts[i] : sliceStart" # along # ") for i < len(#x)]", isRight>,
+      Normal<"stops", "[(" # isOpen # " ? $stops[i] : sliceStop" # along # ") for i < len(#x)]", isRight>,
+      Normal<"steps", "[1 for i < len(#x)]", "len($steps) == 0 && " # isEach>];
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,12 +265,8 @@ class Reduction<string k, bit needs = 0> : LoweringRule {              // over `
   bit needsElements = needs;                                          // no elements have no result
 }
 class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
-class View<string r, string k> : LoweringRule {
-  string rule = r;                                                    // a function of ops/ViewRules.h; empty: see `order`
-  string kind = k;                                                    // of ViewKind in ops/OpInfo.h
-}
-class Movement<string r = "", string s = ""> : LoweringRule {
-  string rule = r;  // a function of ops/RegionRules.h; empty: see `copies`
+class View<string k> : LoweringRule { string kind = k; }               // of ViewKind in ops/OpInfo.h; see `order`
+class Movement<string s = ""> : LoweringRule {                        // see `copies`
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
 class Window<string old = ""> : LoweringRule {                        // `compute`, max or min over the elements of windows
@@ -250,9 +280,10 @@ class Shaped {
   string shapes = "";          // signature, or
   string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too, and a Composite without
                                // either has the shapes that its operators give
-  list<string> sizes = [];     // in the place of `shapes`: a term for the shape of each result
-  string order = "";           // the same of a View, which permutes axes: those of operand 0 that the result has; without
-                               // it and without a rule a view reshapes or broadcasts, as its kind says
+  list<string> sizes = [];     // in the place of `shapes`: a term for the shape of each result, or for those of a list
+  string order = "";           // the same of a View, which permutes axes: those of operand 0 that the result has
+  list<string> strided = [];   // of a View: terms for the first index along each axis of operand 0, and for the steps;
+                               // one without order and strided reshapes or broadcasts, as its kind says
   list<Require> requires = []; // conditions beyond the signature, in the order in which they are checked; or
   string check = "";           // a function of ops/Checks.h; reductions have theirs
   string boundRule = "";       // the same; largest result metas when a size depends on data
@@ -275,9 +306,8 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   list<string> hidden = [];    // results that are not returned
   list<string> inplace = [];   // "x=out"
   list<AttrFact> attrFacts = [];
-  string normalise = "";       // a function of ops/Normalise.h; default: axes are counted from the front (but of views); or
-  list<Normal> normalised = []; // terms
-  list<CopyRegion> copies = []; // of a Movement without a rule, in the order in which they are copied
+  list<Normal> normalised = []; // attributes in one form; default: axes are counted from the front (but of views)
+  list<CopyRegion> copies = []; // of a Movement, in the order in which they are copied
   bit stochastic = 0;
   string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes; or
   string channelAxis = "";     // a term for that of axis i, -1 where the result has not these channels

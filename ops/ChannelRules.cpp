@@ -9,26 +9,9 @@ namespace tess::channels {
 using namespace shapes;
 using Operands = llvm::ArrayRef<TensorMeta>;
 
-/// Whether a slice that takes as many elements as there are channels takes them forwards.
-static bool isWholeSlice(const OpDef &op, int axis, int64_t channels) {
-  const IntList &starts = op.ints("starts"), &steps = op.ints("steps");
-  return (starts[axis] == 0 || starts[axis] == -channels) && (steps.empty() || steps[axis] == 1);
-}
-
 /// Whether `value`, which broadcasts to elements that have the channels along `axis` of `rank` axes, has its own there.
 static bool isAligned(const TensorMeta &value, int own, int axis, int64_t rank) {
   return own - int64_t(value.rank()) == axis - rank;
-}
-
-/// A slice of other channels, or of fewer, has not the dtype's scales.
-int slice(const OpDef &op, Operands operands, int axis) {
-  return isWholeSlice(op, axis, operands[0].shape[axis]) ? axis : -1;
-}
-
-int sliceSet(const OpDef &op, Operands operands, int axis) {
-  const TensorMeta &x = operands[0];
-  bool isWhole = isWholeSlice(op, axis, x.shape[axis]);
-  return isWhole && isAligned(operands[1], axis, axis, x.rank()) ? axis : -1;
 }
 
 /// The axis of the elements that `indices` pick from x which is `axis` of x, and how many axes they have.

@@ -15,8 +15,6 @@ namespace tess::channels {
 #define TESS_CHANNEL_RULE(name) int name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, int axis)
 
 TESS_CHANNEL_RULE(ofNotation); // what follows from `compute`
-TESS_CHANNEL_RULE(slice);
-TESS_CHANNEL_RULE(sliceSet);
 TESS_CHANNEL_RULE(indexGet);
 TESS_CHANNEL_RULE(indexSet);
 TESS_CHANNEL_RULE(maskGet);

@@ -25,17 +25,11 @@ TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
 
-// MovementShapes.cpp
-TESS_CHECK(sliceSet);
-
 // IndexShapes.cpp
 TESS_CHECK(gather);
 TESS_CHECK(scatter);
 TESS_CHECK(indexSet);
 TESS_CHECK(topk);
-
-// VisionShapes.cpp
-TESS_CHECK(resize);
 
 #undef TESS_CHECK
 

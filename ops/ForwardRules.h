@@ -16,16 +16,6 @@ namespace tess::forwards {
 // EinsumRules.cpp
 TESS_FORWARD_RULE(einsum);
 
-// MovementRules.cpp
-TESS_FORWARD_RULE(stack);
-TESS_FORWARD_RULE(split);
-
-// VisionRules.cpp
-TESS_FORWARD_RULE(resize);
-
-// ColorRules.cpp
-TESS_FORWARD_RULE(cvtColor);
-
 #undef TESS_FORWARD_RULE
 
 } // namespace tess::forwards

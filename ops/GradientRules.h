@@ -24,10 +24,6 @@ TESS_GRADIENT_RULE(scanned);
 // PoolRules.cpp
 TESS_GRADIENT_RULE(maxPoolBackward);
 
-// MovementRules.cpp
-TESS_GRADIENT_RULE(concat);
-TESS_GRADIENT_RULE(split);
-
 // IndexRules.cpp
 TESS_GRADIENT_RULE(gather);
 TESS_GRADIENT_RULE(indexGet);

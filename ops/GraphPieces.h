@@ -40,6 +40,14 @@ template <typename Make> llvm::SmallVector<int, 8> each(int64_t count, Make make
     values.push_back(make(i));
   return values;
 }
+/// What is known of each of some values.
+struct ValueMetas {
+  SubgraphBuilder &b;
+  llvm::ArrayRef<int> values;
+  size_t size() const { return values.size(); }
+  const TensorMeta &operator[](int64_t i) const { return b.meta(values[i]); }
+};
+inline ValueMetas metasOf(SubgraphBuilder &b, llvm::ArrayRef<int> values) { return {b, values}; }
 /// Keeps `error` and returns -1.
 int refused(SubgraphBuilder &b, llvm::Error error);
 /// A rank 0 constant; `value` is a number, or a runtime attribute of the operator.

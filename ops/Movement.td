@@ -12,6 +12,7 @@ class MoveOp<string m, string what, string expr> : Tess_Op<m> {
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
+defvar someInputs = Require<"inputs must not be empty", "0 < len(#inputs)", "none">;
 class JoinOp<string m, string what, string expr> : MoveOp<m, what, expr> {
   let arguments = (ins Variadic<Tess_Moved>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
@@ -22,25 +23,35 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
                            "np.concatenate(inputs, axis)"> {
   let description = [{Along axis, the elements of the first input come first, then those of the second, and so
     on; its size is the sum of the inputs' sizes, which may be 0.}];
-  let shapeRule = "concat";
-  let lowering = Movement<"concat">;
-  let gradientRule = "concat";
+  defvar axis = "axis($axis, len(#inputs[0]))";
+  defvar rest = !strconcat("[without(#inputs[i], ", axis, ") for i < len(#inputs)]"); // sizes besides axis
+  let requires = [someInputs,
+      Require<"inputs must have the same rank, at least 1",
+              "all(len(#inputs[i]) == len(#inputs[0]) && 0 < len(#inputs[i]) for i < len(#inputs))", "{inputs}">,
+      Require<"dimensions besides axis {" # axis # "} must match", "alike(" # rest # ")", "{inputs}", "dimensions besides axis must match">];
+  let sizes = [!strconcat("with(unified(", rest, "), ", axis, ", sum([#inputs[i][", axis, "] for i < len(#inputs)]))")];
+  let copies = [CopyRegion<"inputs", "[0 for i < len(#out)]", "[(i == " # axis # " ? sum([#inputs[j][i] for j < k]) : 0) for i < len(#out)]",
+                           "#inputs[k]", "k < len(#inputs)">];
+  defvar size = !strconcat("#inputs[k][", axis, "]");
+  defvar start = !strconcat("sum([#inputs[j][", axis, "] for j < k])");
+  let gradient = [(each<"k < len(#inputs)"> (must<"size of the axis must be known for the gradient", "hasSize(" # size # ")", "{#inputs[k]}">
+                     Slice<(same $dout), "len(#dout)", axis, start, start # " + " # size>.all))];
   let attrFacts = [Axis<"axis", "inputs">, BindTime<"axis">, Doc<"axis", "axis to join along">];
-  let constraints = ["inputs must not be empty", "inputs must have the same rank, at least 1",
-                     "dimensions besides axis must match"];
   let samples = [Sample<["2,3", "4,3"]>, Sample<["2,3", "2,1", "2,2"], "axis=1">, Sample<["2,3"], "axis=-1">,
                  Sample<["0,3", "2,3"]>, Sample<["2,1,3,2", "2,5,3,2"], "axis=1">];
   let onnx = "Concat(axis=axis)";
 }
 def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "np.stack(inputs, axis)"> {
   let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
-  let shapeRule = "stack";
-  let lowering = Composite<"stack">;
+  defvar axis = "axis($axis, len(#inputs[0]) + 1)";
+  let requires = [someInputs, Require<"inputs must have the same shape", "alike(#inputs)", "{inputs}">];
+  let sizes = ["with(unified(#inputs), " # axis # ", len(#inputs))"];
+  let lowering = Composite<>;
+  let forward = [(op<"concat", "axis=" # axis> (each<"i < len(#inputs)"> (op<"expand_dims", "axis=[" # axis # "]"> (at<"i"> $inputs))))];
   let keepsAxes = 0;
-  let channelAxis = "axis($axis, len(#inputs) + 1) <= i ? i + 1 : i";
+  let channelAxis = axis # " <= i ? i + 1 : i";
   let attrFacts = [Axis<"axis", "inputs", 1>, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "place of the new axis">];
-  let constraints = ["inputs must not be empty", "inputs must have the same shape"];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["2,3", "2,3", "2,3"], "axis=-1">, Sample<["", ""]>, Sample<["0", "0"], "axis=1">];
 }
 def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis",
@@ -48,13 +59,17 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis",
   let description = [{Result number i has the next sections[i] elements along axis; a section may be 0.}];
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let results = (outs Variadic<Tess_Moved>:$outs);
-  let shapeRule = "split";
-  let lowering = Composite<"split">;
-  let gradientRule = "split";
+  defvar axis = "axis($axis, len(#x))";
+  let requires = [Require<"sections must not be empty", "0 < len($sections)", "{$sections}">,
+                  Require<"sections must add up to the size of axis {" # axis # "}", "#x[" # axis # "] == sum($sections)",
+                          "sections {$sections} and x {x}", "sections must add up to the size of the axis">];
+  let sizes = ["[with(without(#x, " # axis # "), " # axis # ", $sections[i]) for i < len($sections)]"];
+  let lowering = Composite<>;
+  let forward = [(each<"k < len($sections)"> Slice<(same $x), "len(#x)", axis, "sum($sections[:k])", "sum($sections[:k]) + $sections[k]">.all)];
+  let gradient = [(op<"concat", "axis=$axis"> (each<"i < len($sections)"> (at<"i"> $douts)))];
   let channelAxis = besidesAxis;
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
                    Doc<"axis", "axis to cut">, BindTime<"sections">, SizeAttr<"sections">, BindTime<"axis">];
-  let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
   let samples = [Sample<["6"], "sections=[1, 2, 3]">, Sample<["2,4"], "sections=[2, 2];axis=1">,
                  Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
   let onnx = "Split(...)";
@@ -87,10 +102,13 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value",
 def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced",
                              "tess_oracle.slice_set(x, value, starts, stops, steps)"> {
   let shapes = "(*D), (*V) -> (*D)";
+  let requires = !listconcat(SliceTerms.requires, [Require<"value must broadcast to the slice", !strconcat("fits(#value, ", SliceTerms.sizes, ")"),
+                                                           !strconcat("value {value} and slice {", SliceTerms.sizes, "}")>]);
   let description = [{`out = x` but for `out[slice] = value`. Starts, stops, steps and in_bounds mean what they
     mean for slice; value broadcasts to the shape of the slice.}];
-  let check = "sliceSet";
-  let lowering = Movement<"sliceSet", "steps">;
+  let lowering = Movement<"steps">;
+  let copies = [CopyRegion<"x", "[0 for i < len(#x)]", "[0 for i < len(#x)]", "#x">,
+                CopyRegion<"value", "", SliceTerms.starts, SliceTerms.sizes, "", SliceTerms.steps>];
   let arguments = (ins Tess_Moved:$x, Tess_Moved:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
@@ -98,16 +116,14 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let gradient = [(op<"slice_set", "starts=$starts;stops=$stops;steps=$steps"> $dout, K<"0", "dout">),
                   (op<"slice", "starts=$starts;stops=$stops;steps=$steps"> $dout)];
   let inplace = ["x=out"];
-  let channels = "sliceSet";
-  let normalise = "slice";
+  let channelAxis = !strconcat(SliceTerms.isWhole, " && len(#value) == len(#x) ? i : -1");
+  let normalised = SliceTerms.normalised;
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of indices, for each axis">,
                    Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">,
                    BindTime<"starts">, BindTime<"stops">, SizeAttr<"starts">, SizeAttr<"stops">,
                    Static<"steps", "a step of 1 along the last axis is copied by vectors">,
                    Static<"in_bounds", "each axis adds a check of its own">];
-  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
-                     "starts must be indices of x for the axes in_bounds", "value must broadcast to the slice"];
   let samples = [Sample<["6", "3"], "starts=[1];stops=[4]">, Sample<["4,6", "2,3"], "starts=[0, 5];stops=[4, -7];steps=[2, -2]">,
                  Sample<["4,6", ""], "starts=[1, 1];stops=[3, 3]">, Sample<["4,6", "6"], "starts=[1, 0];stops=[3, 6]">,
                  Sample<["4", "0"], "starts=[2];stops=[2]">,

@@ -30,38 +30,4 @@ llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   return llvm::Error::success();
 }
 
-llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  const Shape &shape = operands[0].shape;
-  IntList starts = op.ints("starts"), stops = op.ints("stops"), steps = op.ints("steps");
-  if (steps.empty())
-    steps.assign(shape.size(), 1);
-  bool isWhole = starts.size() == shape.size() && stops.size() == shape.size() && steps.size() == shape.size();
-  if (!isWhole || llvm::is_contained(steps, 0))
-    return llvm::Error::success();
-  if (!op.ints("in_bounds").empty())
-    if (llvm::Expected<Metas> metas = op.infer(operands); !metas)
-      return metas.takeError();
-  auto isOpen = [&](int64_t axis) {
-    return shape[axis] == kUnknown || sizes::isSymbolic({shape[axis], starts[axis], stops[axis], steps[axis]});
-  };
-  IntList open; // axes without a number for their size, whose bounds are checked later
-  for (int64_t axis : op.ints("in_bounds"))
-    if (axis = fromFront(axis, shape.size()); isOpen(axis))
-      open.push_back(axis);
-  for (unsigned i = 0; i < shape.size(); ++i) {
-    if (isOpen(i))
-      continue;
-    views::SliceRange range = views::sliceRange(starts[i], stops[i], steps[i], shape[i]);
-    starts[i] = range.count ? range.start : 0;
-    stops[i] = range.count ? range.start + (range.count - 1) * steps[i] + (steps[i] > 0 ? 1 : -1) : 0;
-    if (stops[i] < 0)
-      stops[i] = -shape[i] - 1; // before the first element, which -1 would not say: it means the last one
-    if (!range.count && steps[i] < 0)
-      stops[i] = 0;
-  }
-  op.set("starts", std::move(starts)).set("stops", std::move(stops)).set("steps", std::move(steps));
-  op.set("in_bounds", std::move(open));
-  return llvm::Error::success();
-}
-
 } // namespace tess::normalise

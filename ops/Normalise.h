@@ -14,6 +14,5 @@ namespace tess::normalise {
 /// Every attribute that is an axis of an operand, or a set of them: from the front; sets sorted.
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 /// `starts`, `stops`, `steps`: limited to the axes where these are known; steps written out.
-llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 
 } // namespace tess::normalise

@@ -4,6 +4,7 @@
 
 include "ops/Activation.td"
 include "ops/Attention.td"
+include "ops/Color.td"
 include "ops/Complex.td"
 include "ops/Conv.td"
 include "ops/Creation.td"

@@ -80,6 +80,23 @@ int borderIndex(SubgraphBuilder &b, llvm::StringRef borderMode, int place, int s
   return castTo(b, place, DType::Int32);
 }
 
+int interpolated(SubgraphBuilder &b, int x, int positions, int size, unsigned axis, llvm::StringRef mode) {
+  if (x < 0)
+    return -1;    // the builder has an error
+  IntList behind; // axes that the weights need after their own
+  for (unsigned i = axis + 1; i < b.meta(x).rank(); ++i)
+    behind.push_back(i - axis);
+  Taps taps = tapsAt(b, mode, positions);
+  int sum = -1;
+  for (unsigned i = 0; i < taps.weights.size(); ++i) {
+    int index = borderIndex(b, "replicate", tapPlace(b, taps, i), size), weight = taps.weights[i];
+    if (!behind.empty())
+      weight = withAxes(b, weight, behind);
+    sum = accumulate(b, sum, times(b, call(b, "index_get", {x, index}, {{"axes", IntList{axis}}}), weight));
+  }
+  return sum;
+}
+
 namespace {
 
 /// Takes pixels of images [N, C, H, W].

@@ -42,6 +42,10 @@ int tapPlace(SubgraphBuilder &b, const Taps &taps, unsigned number);
 /// stands for it, of NaN the first one.
 int borderIndex(SubgraphBuilder &b, llvm::StringRef borderMode, int place, int size);
 
+/// `x` at positions along an axis of `size` elements (a value of their dtype), by a mode; beyond an end lies the
+/// element there.
+int interpolated(SubgraphBuilder &b, int x, int positions, int size, unsigned axis, llvm::StringRef mode);
+
 /// The pixels at (y, x) of images [N, C, H, W] number `image`, whose shapes broadcast to three axes; channels come
 /// last. The modes are those of the record `remap`; `borderValue` is a number or a runtime attribute.
 int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,

@@ -19,9 +19,6 @@ TESS_SHAPE_RULE(ofForward);
 // Notation.cpp: what follows from `compute`
 TESS_SHAPE_RULE(ofNotation);
 
-// ViewShapes.cpp
-TESS_SHAPE_RULE(slice);
-
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
@@ -38,11 +35,6 @@ TESS_SHAPE_RULE(svdvals);
 // EinsumEquation.cpp
 TESS_SHAPE_RULE(einsum);
 
-// MovementShapes.cpp
-TESS_SHAPE_RULE(concat);
-TESS_SHAPE_RULE(stack);
-TESS_SHAPE_RULE(split);
-
 // IndexShapes.cpp
 TESS_SHAPE_RULE(indexGet);
 TESS_SHAPE_RULE(maskGet);
@@ -50,10 +42,9 @@ TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
 
-// VisionShapes.cpp, ColorRules.cpp
+// VisionShapes.cpp
 TESS_SHAPE_RULE(nms);
 TESS_SHAPE_RULE(nmsBound);
-TESS_SHAPE_RULE(cvtColor);
 
 #undef TESS_SHAPE_RULE
 

@@ -2,6 +2,7 @@
 #include "ops/Terms.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tess::terms {
 
@@ -53,6 +54,31 @@ IntList joined(llvm::ArrayRef<IntList> lists) {
   for (const IntList &list : lists)
     all.append(list);
   return all;
+}
+
+int64_t sum(Sizes list) {
+  int64_t all = 0;
+  for (int64_t size : list)
+    all = sizes::add(all, size);
+  return all;
+}
+
+bool unify(IntList &common, Sizes list) {
+  if (common.size() != list.size())
+    return false;
+  for (auto [size, other] : llvm::zip_equal(common, list)) {
+    if (size == kUnknown)
+      size = other;
+    else if (other != kUnknown && sizes::isSymbolic({size, other}))
+      size = sizes::agreed(size, other);
+    else if (other != kUnknown && size != other)
+      return false;
+  }
+  return true;
+}
+
+std::string text(llvm::ArrayRef<TensorMeta> metas) {
+  return llvm::join(llvm::map_range(metas, [](const TensorMeta &meta) { return toString(meta); }), ", ");
 }
 
 int64_t product(Sizes shape) {
@@ -120,6 +146,18 @@ Layout permuted(const Layout &x, Sizes order) {
   for (int64_t axis : order) {
     layout.shape.push_back(x.shape[axis]);
     layout.strides.push_back(x.strides[axis]);
+  }
+  return layout;
+}
+
+Layout strided(const Layout &x, Sizes shape, Sizes from, Sizes steps) {
+  Layout layout;
+  layout.offset = x.offset;
+  layout.shape.assign(shape.begin(), shape.end());
+  bool isEmpty = llvm::is_contained(shape, 0); // its place would be behind the last element, where memory may end
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    layout.strides.push_back(x.strides[axis] * steps[axis]);
+    layout.offset += isEmpty ? 0 : from[axis] * x.strides[axis];
   }
   return layout;
 }

@@ -46,6 +46,10 @@ IntList with(Sizes list, int64_t index, int64_t entry);
 IntList merged(Sizes list, int64_t first, int64_t last);
 /// The entries of all lists.
 IntList joined(llvm::ArrayRef<IntList> lists);
+/// The first `count` entries of a list.
+inline Sizes start(Sizes list, int64_t count) { return list.take_front(count); }
+/// The sum of the entries.
+int64_t sum(Sizes list);
 /// The shape to which lists that may broadcast do.
 IntList broadcast(llvm::ArrayRef<Sizes> lists);
 /// The number of elements of a shape.
@@ -62,15 +66,15 @@ IntList allAxes(Sizes axes, int64_t rank);
 bool hasElements(Sizes shape, Sizes axes);
 
 /// What `term` gives for those of 0, 1, ... below `count` that `isTaken`.
-template <typename Term, typename Condition> IntList each(int64_t count, Term term, Condition isTaken) {
-  IntList list;
+template <typename Term, typename Condition> auto each(int64_t count, Term term, Condition isTaken) {
+  std::conditional_t<std::is_same_v<decltype(term(0)), IntList>, llvm::SmallVector<IntList, 4>, IntList> list;
   for (int64_t i = 0; i < count; ++i)
     if (isTaken(i))
       list.push_back(term(i));
   return list;
 }
 /// The same for all of them.
-template <typename Term> IntList each(int64_t count, Term term) {
+template <typename Term> auto each(int64_t count, Term term) {
   return each(count, term, [](int64_t) { return true; });
 }
 /// For how many of them `condition` holds.
@@ -88,13 +92,43 @@ template <typename Condition> bool all(int64_t count, Condition condition) {
   return true;
 }
 
+/// The shapes of operands, or of their layouts.
+template <typename Values> struct Shapes {
+  Values values;
+  size_t size() const { return values.size(); }
+  Sizes operator[](int64_t i) const { return values[i].shape; }
+};
+template <typename Values> Shapes<Values> shapesOf(Values values) { return {values}; }
+
+/// Lets `common` have the known ones of its entries and those of `list`; false where they differ.
+bool unify(IntList &common, Sizes list);
+/// Whether lists may be the same, of at least one the entries that all agree on: that expressions are equal is taken
+/// for granted, and told (sizes::agreed).
+template <typename Lists> bool alike(const Lists &lists) {
+  IntList common = lists.size() ? listOf(lists[0]) : IntList();
+  for (size_t i = 1; i < lists.size(); ++i)
+    if (!unify(common, lists[i]))
+      return false;
+  return true;
+}
+template <typename Lists> IntList unified(const Lists &lists) {
+  IntList common = listOf(lists[0]);
+  for (size_t i = 1; i < lists.size(); ++i)
+    unify(common, lists[i]);
+  return common;
+}
+
+inline bool contains(llvm::StringRef text, llvm::StringRef part) { return text.contains(part); }
+
 /// The dtype that computes for `dtype`: float32 for narrow floats.
 inline DType wide(DType dtype) { return isNarrowFloat(dtype) ? DType::Float32 : dtype; }
 
 /// Values in messages.
+inline std::string text(llvm::StringRef value) { return value.str(); }
 inline std::string text(int64_t value) { return std::to_string(value); }
 inline std::string text(Sizes list) { return toString(list); }
 inline std::string text(const TensorMeta &meta) { return toString(meta); }
+std::string text(llvm::ArrayRef<TensorMeta> metas);
 
 /// Results of these shapes; Infer sets their dtypes.
 Metas metasOf(llvm::ArrayRef<IntList> shapes);
@@ -102,5 +136,7 @@ Metas metasOf(llvm::ArrayRef<IntList> shapes, llvm::ArrayRef<DType> dtypes);
 /// A shape, or a layout, whose axes are those of `x` in `order`.
 IntList permuted(Sizes x, Sizes order);
 Layout permuted(const Layout &x, Sizes order);
+/// The layout of elements of `x`, in a shape: the first at `from`, the next ones `steps` further along each axis.
+Layout strided(const Layout &x, Sizes shape, Sizes from, Sizes steps);
 
 } // namespace tess::terms

@@ -13,7 +13,7 @@ class ViewOp<string m, string what, string kind, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Moved:$out);
   let dtypes = Same<"x">;
-  let lowering = View<"", kind>;
+  let lowering = View<kind>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
@@ -111,16 +111,15 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
-  let shapeRule = "slice";
-  let lowering = View<"slice", "Slice">;
-  let channels = "slice";
+  let requires = SliceTerms.requires;
+  let sizes = [SliceTerms.sizes];
+  let strided = [SliceTerms.starts, SliceTerms.steps];
+  let channelAxis = !strconcat(SliceTerms.isWhole, " ? i : -1");
   let gradient = [(op<"slice_set", "starts=$starts;stops=$stops;steps=$steps"> (op<"full_like", "value=0.0"> $x), $dout)];
-  let normalise = "slice";
+  let normalised = SliceTerms.normalised;
   let attrFacts = [SizeAttr<"starts">, SizeAttr<"stops">, Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of taken indices, for each axis">,
                    Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">];
-  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
-                     "starts must be indices of x for the axes in_bounds"];
   let samples = [Sample<["6"], "starts=[1];stops=[4]">, Sample<["6"], "starts=[-1];stops=[-7];steps=[-1]">,
                  Sample<["5,6"], "starts=[0, 1];stops=[5, 6];steps=[2, 3]">, Sample<["5,6"], "starts=[2, 4];stops=[2, 9]">,
                  Sample<["5,6"], "starts=[4, 5];stops=[0, 1];steps=[-2, -3]">, Sample<["0,3"], "starts=[0, 0];stops=[1, 2]">,

@@ -50,6 +50,19 @@ int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
   return isEmpty ? 0 : kUnknown;
 }
 
+int64_t sliceStart(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  SliceRange range = sliceRange(start, stop, step, size);
+  return range.count ? range.start : 0;
+}
+
+int64_t sliceStop(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  SliceRange range = sliceRange(start, stop, step, size);
+  if (range.count == 0)
+    return 0;
+  int64_t behind = range.start + (range.count - 1) * step + (step > 0 ? 1 : -1);
+  return behind < 0 ? -size - 1 : behind; // before the first element, which -1 would not say: it means the last one
+}
+
 bool startsInBounds(int64_t start, int64_t size) {
   return size < 0 || sizes::isSymbolic(start) || (start >= -size && start < size);
 }
@@ -102,22 +115,6 @@ llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x, llvm::ArrayRef<
 
 llvm::Expected<Layout> broadcastTo(const OpDef &, const Layout &x, llvm::ArrayRef<int64_t> shape) {
   return x.broadcastTo(shape);
-}
-
-llvm::Expected<Layout> slice(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
-  const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
-  Layout layout;
-  layout.offset = x.offset;
-  for (unsigned i = 0; i < x.shape.size(); ++i) {
-    int64_t step = steps.empty() ? 1 : steps[i];
-    SliceRange range = sliceRange(starts[i], stops[i], step, x.shape[i]);
-    layout.shape.push_back(range.count);
-    layout.strides.push_back(x.strides[i] * step);
-    layout.offset += range.start * x.strides[i];
-  }
-  if (llvm::is_contained(layout.shape, 0)) // its place would be behind the last element, where memory may end
-    layout.offset = x.offset;
-  return layout;
 }
 
 } // namespace tess::views

@@ -1,8 +1,8 @@
 //===- ViewRules.h - where the elements of a view lie ------------*- C++ -*-===//
 //
-// Named by a record's View<...>. `shape`, of the result, is what inference gave.
-// A layout that cannot be viewed so is an Unimplemented error: make a contiguous
-// copy.
+// Layouts of the views that reshape and broadcast, as their ViewKind says, and what
+// terms of records ask of slices. `shape`, of the result, is what inference gave. A
+// layout that cannot be viewed so is an Unimplemented error: make a contiguous copy.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,23 +11,20 @@
 
 namespace tess::views {
 
-#define TESS_VIEW_RULE(name)                                                                                           \
-  llvm::Expected<Layout> name(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape)
-
-TESS_VIEW_RULE(reshape);
-TESS_VIEW_RULE(broadcastTo);
-TESS_VIEW_RULE(slice);
-
-#undef TESS_VIEW_RULE
+llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape);
+llvm::Expected<Layout> broadcastTo(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape);
 
 /// Indices along an axis: start, start + step, ... (`count` of them).
 struct SliceRange {
   int64_t start, count;
 };
-/// What the Python slice start:stop:step takes of an axis of `size`; `step` must not be 0.
+/// What the Python slice start:stop:step takes of an axis of `size`; `step` must not be 0. The functions below, too.
 SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size);
 /// How many indices it takes; kUnknown where that depends on a size that is no number.
 int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size);
+/// Its ends in one form, in numbers: those of what it takes, 0 and 0 of nothing.
+int64_t sliceStart(int64_t start, int64_t stop, int64_t step, int64_t size);
+int64_t sliceStop(int64_t start, int64_t stop, int64_t step, int64_t size);
 /// Whether `start`, which may count from the end, is an index of an axis of `size`; true where one of them is no
 /// number.
 bool startsInBounds(int64_t start, int64_t size);

@@ -39,6 +39,25 @@ class Transformed<string row> {
 //===----------------------------------------------------------------------===//
 // Images of another size
 //===----------------------------------------------------------------------===//
+// `image` with axis number `i` behind the channels resized.
+class Resized<dag image, string i> {
+  defvar axis = i # " + 2";
+  defvar one = K<"1.0", "x">;
+  dag indices = (op<"floor_div"> (op<"mul"> (op<"arange", "num=$size[" # i # "];dtype=i64">), (piece<"extent", [axis, "i64"]> $x)),
+                                 (op<"scalar_tensor", "value=$size[" # i # "];dtype=i64">));
+  dag nearest = (op<"index_get", "axes=[" # axis # "]"> image, indices); // in integers: no rounding takes another one
+  dag number = (op<"arange", "num=$size[" # i # "];dtype=@x">);
+  dag from = (piece<"extent", [axis, "@x"]> $x);
+  dag to = (op<"scalar_tensor", "value=$size[" # i # "];dtype=@x">);
+  dag last = (op<"sub"> from, one);
+  // One element alone is at 0.
+  dag ofCorners = (op<"mul"> number, (op<"div"> last, (op<"maximum"> (op<"sub"> to, one), one)));
+  dag ofCentres = (op<"sub"> (op<"mul"> (op<"add"> number, K<"0.5", "x">), (op<"div"> from, to)), K<"0.5", "x">);
+  dag place = (when<"$align_corners"> ofCorners, ofCentres);
+  // The element at an end is there as it is.
+  dag limited = (when<"$mode == 'linear'"> (op<"maximum"> (op<"minimum"> place, last), K<"0.0", "x">), place);
+  dag all = (when<"$mode == 'nearest'"> nearest, (piece<"interpolated", [axis, "$mode"]> image, limited, from));
+}
 def Tess_ResizeOp : VisionOp<"resize", "images, or sequences or volumes, of another size", "(N, C, *S) -> (N, C, *@size)",
                              "resize(x, size, mode, align_corners)"> {
   let description = [{Element i along an axis is x at position `(i + 0.5) * n / m - 0.5`, n being the size of x and m
@@ -48,14 +67,18 @@ def Tess_ResizeOp : VisionOp<"resize", "images, or sequences or volumes, of anot
     the element at the end. As PyTorch's interpolate.}];
   let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$size, DefaultValuedStrAttr<StrAttr, "linear">:$mode,
                    DefaultValuedAttr<BoolAttr, "false">:$align_corners);
-  let check = "resize";
-  let lowering = Composite<"resize">;
+  let requires = [Require<"x must have rank 3 to 5", "3 <= len(#x) && len(#x) <= 5", "x {x}">,
+      Require<"size must have an entry for each axis after the channels", "len($size) == len(#x) - 2", "{$size} and x {x}">,
+      Require<"axes after the channels must not be empty", "all(#x[i + 2] != 0 for i < len(#x) - 2)", "x {x}">,
+      Require<"align_corners must be false where mode is nearest", "$mode != 'nearest' || !$align_corners", "true">];
+  let lowering = Composite<>;
+  defvar first = Resized<(same $x), "0">.all;
+  defvar second = Resized<first, "1">.all;
+  let forward = [(when<"len($size) == 1"> first, (when<"len($size) == 2"> second, Resized<second, "2">.all))];
   let attrFacts = [Doc<"size", "size of the result along each axis after the channels">, Range<"size", "1", "1e9">,
                    BindTime<"size">, SizeAttr<"size">, Cases<"mode", ["nearest", "linear", "cubic"]>, BindTime<"mode">,
                    Doc<"mode", "which elements make one">, BindTime<"align_corners">,
                    Doc<"align_corners", "the first and the last elements stay where they are">];
-  let constraints = ["x must have rank 3 to 5", "size must have an entry for each axis after the channels",
-                     "axes after the channels must not be empty", "align_corners must be false where mode is nearest"];
   let samples = [Sample<["1,2,3,4"], "size=[5, 3]">, Sample<["2,3,4"], "size=[7];align_corners=true">,
                  Sample<["1,2,3,2,4"], "size=[2, 4, 3]">, Sample<["1,2,4,5"], "size=[6, 3];mode=\"cubic\"">,
                  Sample<["1,2,4,5"], "size=[3, 9];mode=\"nearest\"">, Sample<["0,2,3"], "size=[4]">,
@@ -334,33 +357,8 @@ def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two ima
 }
 
 //===----------------------------------------------------------------------===//
-// Whole images: colours, mirror images
+// Mirror images
 //===----------------------------------------------------------------------===//
-defvar planes = ["NV12", "NV21", "YU12", "YV12"];
-defvar ofPlanes = !listconcat(!foreach(p, planes, "YUV2GRAY_" # p), !foreach(p, planes, "YUV2RGB_" # p),
-                              !foreach(p, planes, "YUV2BGR_" # p), !foreach(p, planes, "BT601_YUV2RGB_" # p),
-                              !foreach(p, planes, "BT601_YUV2BGR_" # p));
-def Tess_CvtColorOp : VisionOp<"cvt_color", "images in other colours", "", "cvt_color(x, mode, delta)"> {
-  let description = [{x is [N, H, W, C], and so is the result, each with the channels that mode names. GRAY is `0.299 R + 0.587 G +
-    0.114 B`; YUV is that, `0.492 (B - Y) + delta` and `0.877 (R - Y) + delta`, and back; of YCrCb RGB is `Y + 1.403 (Cr -
-    delta)`, `Y - 0.714 (Cr - delta) - 0.344 (Cb - delta)` and `Y + 1.773 (Cb - delta)`. As OpenCV's, whose delta is 0.5 for
-    floats and 128 for numbers up to 255. A is dropped. Of planes, such as YUV2RGB_NV12, x is [N, 3 H / 2, W, 1]: rows of Y,
-    then U and V of each four pixels, in turn (NV12; NV21: V and U) or one after the other (YU12; YV12). YUV is then YCrCb,
-    or for BT601 `1.164 (Y - delta / 8)` plus `1.596 V`, `- 0.813 V - 0.391 U` and `2.018 U`, V and U less delta.}];
-  let arguments = (ins Tess_Float:$x, StrAttr:$mode, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$delta);
-  let shapeRule = "cvtColor";
-  let lowering = Composite<"cvtColor">;
-  let attrFacts = [Cases<"mode", !listconcat(["RGB2GRAY", "BGR2GRAY", "RGBA2GRAY", "GRAY2RGB", "RGB2BGR", "BGR2RGB", "RGBA2RGB",
-                                              "RGBA2BGR", "RGB2YUV", "YUV2RGB", "YCrCb2RGB", "YCrCb2BGR"], ofPlanes)>,
-                   Doc<"mode", "from what to what">, BindTime<"mode">, Doc<"delta", "middle of the range of colour differences">];
-  let constraints = ["x must have rank 4", "last axis of x must have the channels of mode",
-                     "height of x must be a multiple of 3 and its width even for planes of colours"];
-  let samples = !listconcat(!foreach(m, ["RGB2GRAY", "BGR2GRAY", "RGB2BGR", "BGR2RGB", "RGB2YUV", "YUV2RGB", "YCrCb2RGB"],
-                                     Sample<["1,2,4,3"], "mode=\"" # m # "\"">),
-                            [Sample<["2,3,4,1"], "mode=\"GRAY2RGB\"">, Sample<["0,2,2,3"], "mode=\"YCrCb2BGR\";delta=128.0">],
-                            !foreach(m, ["RGBA2RGB", "RGBA2BGR", "RGBA2GRAY"], Sample<["1,2,3,4"], "mode=\"" # m # "\"">),
-                            !foreach(m, ofPlanes, Sample<["2,6,4,1"], "mode=\"" # m # "\"">));
-}
 def Tess_FlipOp : VisionOp<"flip", "the elements along axes in the opposite order", "(*D) -> (*D)", "flip(x, axes)"> {
   let description = [{As by NumPy's flip; axes may be empty.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axes);

@@ -1,34 +1,11 @@
 //===- VisionShapes.cpp - shapes of images and what is sampled from them --===//
-#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
-
-#include "llvm/ADT/STLExtras.h"
 
 namespace tess {
 
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
-
-namespace checks {
-
-using namespace shapes;
-
-llvm::Error resize(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  if (x.rank() < 3 || x.rank() > 5)
-    return mustHold(op, "x must have rank 3 to 5", operands);
-  if (op.ints("size").size() != x.rank() - 2)
-    return mustHoldOf(op, "size must have an entry for each axis after the channels",
-                      toString(op.ints("size")) + " and x " + toString(x));
-  if (llvm::is_contained(llvm::ArrayRef(x.shape).drop_front(2), 0))
-    return mustHold(op, "axes after the channels must not be empty", operands);
-  if (op.str("mode") == "nearest" && op.boolean("align_corners"))
-    return mustHoldOf(op, "align_corners must be false where mode is nearest", "true");
-  return llvm::Error::success();
-}
-
-} // namespace checks
 
 namespace shapes {
 

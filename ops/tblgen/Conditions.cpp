@@ -14,12 +14,13 @@ bool hasOwnShape(const OpModel &op) {
   return !op.strings("sizes").empty() || !op.text("order").empty() || (!op.conditions.empty() && !op.signature);
 }
 
-/// The operands of inference; optional ones are the last.
+/// The operands of inference; optional ones and lists of them are the last.
 static std::string operandMeta(const OpModel &op, StringRef name) {
   int index = op.operandIndex(name);
   if (index < 0)
     op.fatal("a term must name an operand, got " + name);
-  return "operands[" + std::to_string(index) + "]";
+  std::string number = std::to_string(index);
+  return op.operands[index].arity == '*' ? "operands.drop_front(" + number + ")" : "operands[" + number + "]";
 }
 
 static std::string isGiven(const OpModel &op, StringRef name) {
@@ -29,10 +30,11 @@ static std::string isGiven(const OpModel &op, StringRef name) {
   return "(operands.size() > " + std::to_string(index) + ")";
 }
 
-static std::string textOf(const TermScope &scope, StringRef text) {
+/// A term of this kind; `demand` is the error of another one.
+static std::string parseKind(const TermScope &scope, StringRef text, Term::Kind kind, const Twine &demand) {
   Term term = parseTerm(scope, text);
-  if (term.kind != Term::Text)
-    scope.op.fatal("subject must be a text, got '" + text + "'");
+  if (term.kind != kind)
+    scope.op.fatal(demand + ", got '" + text + "'");
   return term.text;
 }
 
@@ -40,16 +42,13 @@ static void emitRequire(const OpModel &op, const TermScope &scope, raw_ostream &
   os << "llvm::Error require" << kParameters;
   for (const RequireModel &each : op.conditions)
     os << "  if (!" << conditionText(scope, each.condition) << ")\n    return shapes::mustHoldOf("
-       << (each.subject.empty() ? "op" : textOf(scope, each.subject)) << ", " << messageText(scope, each.must) << ", "
-       << messageText(scope, each.got) << ");\n";
+       << (each.subject.empty() ? "op" : parseKind(scope, each.subject, Term::Text, "subject must be a text")) << ", "
+       << messageText(scope, each.must) << ", " << messageText(scope, each.got) << ");\n";
   os << "  return llvm::Error::success();\n}\n";
 }
 
 static std::string listText(const TermScope &scope, StringRef text) {
-  Term term = parseTerm(scope, text);
-  if (term.kind != Term::List)
-    scope.op.fatal("sizes and order must be lists, got '" + text + "'");
-  return "terms::listOf(" + term.text + ")";
+  return "terms::listOf(" + parseKind(scope, text, Term::List, "sizes and order must be lists") + ")";
 }
 
 /// The dtypes of the results where the record has a term for each.
@@ -61,12 +60,8 @@ static std::string dtypesText(const TermScope &scope) {
   if (terms.size() != scope.op.strings("sizes").size())
     scope.op.fatal("DTypes must have a dtype for each of the sizes, got " + Twine(terms.size()));
   std::string text = ", {";
-  for (StringRef each : terms) {
-    Term term = parseTerm(scope, each);
-    if (term.kind != Term::DType)
-      scope.op.fatal("DTypes must be dtypes, got '" + each + "'");
-    text += term.text + ", ";
-  }
+  for (StringRef each : terms)
+    text += parseKind(scope, each, Term::DType, "DTypes must be dtypes") + ", ";
   return text + "}";
 }
 
@@ -83,6 +78,12 @@ static void emitShape(const OpModel &op, const TermScope &scope, raw_ostream &os
     os << "  return shapes::ofForward(op, operands, segments);\n}\n";
     return;
   }
+  if (op.results[0].arity == '*') {
+    os << "  return terms::metasOf("
+       << parseKind(scope, op.strings("sizes")[0], Term::Lists, "sizes of a list of results must be lists")
+       << ");\n}\n";
+    return;
+  }
   os << "  return terms::metasOf({";
   for (const std::string &size : op.strings("sizes"))
     os << listText(scope, size) << ", ";
@@ -96,31 +97,53 @@ static void emitNormalise(const OpModel &op, const TermScope &ofOperands, raw_os
   std::vector<const Record *> all = op.record->getValueAsListOfDefs("normalised");
   if (all.empty())
     return;
-  if (!op.text("normalise").empty())
-    op.fatal("normalised must not come with normalise, got " + op.text("normalise"));
   auto meta = [&](StringRef name) {
     return op.resultIndex(name) == 0 ? std::string("(*metas)[0]") : ofOperands.meta(name);
   };
   TermScope scope = {op, meta, ofOperands.given};
   os << "llvm::Error normalise(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {\n";
-  for (const Record *each : all) {
+  std::string taken; // a term sees the attributes as they are given, so they are set behind the last one
+  for (auto [number, each] : enumerate(all)) {
     StringRef name = each->getValueAsString("attr"), term = each->getValueAsString("term");
     int attr = op.attrIndex(name);
     if (attr < 0)
       op.fatal("normalised must name attributes, got " + name);
-    os << "  if (" << conditionText(scope, each->getValueAsString("when")) << ") {\n";
-    if (readsResult(op, term))
+    std::string value = "value" + std::to_string(number);
+    os << "  std::optional<AttrValue> " << value << ";\n  if (" << conditionText(scope, each->getValueAsString("when"))
+       << ") {\n";
+    if (readsResult(op, term) || each->getValueAsBit("isChecked"))
       os << "    llvm::Expected<Metas> metas = op.infer(operands);\n    if (!metas)\n      return metas.takeError();\n";
-    os << "    op.set(" << cppString(name) << ", " << attrText(scope, op.attrs[attr].kind, term) << ");\n  }\n";
+    os << "    " << value << " = " << attrText(scope, op.attrs[attr].kind, term) << ";\n  }\n";
+    taken += "  if (" + value + ")\n    op.set(" + cppString(name) + ", std::move(*" + value + "));\n";
   }
-  os << "  return llvm::Error::success();\n}\n";
+  os << taken << "  return llvm::Error::success();\n}\n";
+}
+
+/// The copy of an operand, or of each in a list of them.
+static void emitRegion(TermScope scope, const Record &region, raw_ostream &os) {
+  StringRef name = region.getValueAsString("operand"), range = region.getValueAsString("range");
+  int first = scope.op.operandIndex(name);
+  if (first < 0 || (scope.op.operands[first].arity == '*') == range.empty())
+    scope.op.fatal("a CopyRegion must name an operand, or with a range a list of them, got " + name);
+  std::string operand = std::to_string(first);
+  if (!range.empty()) {
+    auto [index, count] = parseRange(scope, range);
+    scope.indices.push_back(index);
+    os << "  for (int64_t " << index << " = 0; " << index << " < " << count.text << "; ++" << index << ")\n  ";
+    operand += " + " + index;
+  }
+  os << "  regions::add(all, " << operand << ", operands[" << operand << "], result";
+  for (StringRef field : {"from", "to", "size", "steps"}) {
+    StringRef term = region.getValueAsString(field);
+    os << ", " << (term.empty() ? "{}" : listText(scope, term));
+  }
+  os << ");\n";
 }
 
 static void emitRegions(const OpModel &op, const TermScope &ofOperands, raw_ostream &os) {
   std::vector<const Record *> all = op.record->getValueAsListOfDefs("copies");
-  bool hasRule = op.isLowering("Movement") && !op.def("lowering")->getValueAsString("rule").empty();
-  if ((op.isLowering("Movement") && !hasRule) != !all.empty())
-    op.fatal("a Movement must have either copies or a rule, others neither");
+  if (op.isLowering("Movement") == all.empty())
+    op.fatal("a Movement must have copies, others none");
   if (all.empty())
     return;
   auto layout = [&](StringRef name) {
@@ -129,15 +152,8 @@ static void emitRegions(const OpModel &op, const TermScope &ofOperands, raw_ostr
   TermScope scope = {op, layout, ofOperands.given};
   os << "llvm::Expected<regions::Regions> copies([[maybe_unused]] const OpDef &op, llvm::ArrayRef<Layout> operands,\n"
         "                                        const Layout &result) {\n  regions::Regions all;\n";
-  for (const Record *each : all) {
-    int operand = op.operandIndex(each->getValueAsString("operand"));
-    if (operand < 0)
-      op.fatal("a CopyRegion must name an operand, got " + each->getValueAsString("operand"));
-    os << "  regions::add(all, " << operand << ", operands[" << operand << "], result";
-    for (StringRef field : {"from", "to", "size"})
-      os << ", " << listText(scope, each->getValueAsString(field));
-    os << ");\n";
-  }
+  for (const Record *each : all)
+    emitRegion(scope, *each, os);
   os << "  return all;\n}\n";
 }
 
@@ -162,17 +178,25 @@ void emitConditions(const OpModel &op, raw_ostream &os) {
   emitRegions(op, scope, os);
   if (!op.text("channelAxis").empty())
     emitChannelAxis(op, scope, os);
-  if (op.text("order").empty())
+  std::vector<std::string> strided = op.strings("strided");
+  if (op.text("order").empty() && strided.empty())
     return;
   auto layout = [&](StringRef name) -> std::string {
     if (op.operandIndex(name) != 0)
-      op.fatal("order must name operand 0 only, got " + name);
+      op.fatal("order and strided must name operand 0 only, got " + name);
     return "x";
   };
   TermScope ofLayout = {op, layout, given};
-  os << "llvm::Expected<Layout> view([[maybe_unused]] const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {\n"
-        "  return terms::permuted(x, "
-     << listText(ofLayout, op.text("order")) << ");\n}\n";
+  os << "llvm::Expected<Layout> view([[maybe_unused]] const OpDef &op, const Layout &x,\n"
+        "                            [[maybe_unused]] llvm::ArrayRef<int64_t> shape) {\n";
+  if (strided.empty()) {
+    os << "  return terms::permuted(x, " << listText(ofLayout, op.text("order")) << ");\n}\n";
+    return;
+  }
+  if (strided.size() != 2 || !op.text("order").empty())
+    op.fatal("strided must have two lists and come without order, got " + Twine(strided.size()));
+  os << "  return terms::strided(x, shape, " << listText(ofLayout, strided[0]) << ", " << listText(ofLayout, strided[1])
+     << ");\n}\n";
 }
 
 } // namespace tess::tblgen

@@ -1,11 +1,8 @@
 //===- Graphs.cpp - gradient and forward dags as C++ functions -----------===//
 #include "ops/tblgen/Generators.h"
-#include "ops/tblgen/TermParser.h"
+#include "ops/tblgen/GraphWriter.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include <map>
 
 using namespace llvm;
 
@@ -13,355 +10,30 @@ namespace tess::tblgen {
 
 namespace {
 
-/// A short form of ops/GraphPieces.h or ops/PixelPieces.h: how its call begins, how many values it takes, and its
-/// terms: I a number, L a list, T a dtype, S a text, A the value of an attribute.
-struct Piece {
-  StringLiteral name, call;
-  unsigned values;
-  StringLiteral terms;
-};
-constexpr Piece kPieces[] = {
-    {"accumulate", "pieces::accumulate(b, ", 2, ""},  {"as", "pieces::castTo(b, ", 1, "T"},
-    {"count", "pieces::countOf(b, ", 1, "LT"},        {"extent", "pieces::sizeOf(b, ", 1, "IT"},
-    {"numbers", "pieces::numbersAlong(b, ", 1, "IT"}, {"pixels", "pieces::pixelsAt(b, ", 4, "SSA"},
-    {"summed", "pieces::sumOfBroadcast(b, ", 2, ""},  {"unflatten", "pieces::splitAxis(b, op, ", 1, "III"},
-};
-
-/// Turns dags into calls of ops/GraphPieces.h.
-class Writer {
-public:
-  Writer(const Model &model, const OpModel &op, bool isGradient) : model(model), op(op), isGradient(isGradient) {}
-  /// The statements of values that `dags` share.
-  std::string shared(ArrayRef<const DagInit *> dags);
-  std::string dag(const DagInit *dag) const;
-
-private:
-  std::string term(const Init *init, StringRef name) const;
-  std::string argument(const DagInit *dag, unsigned i) const { return term(dag->getArg(i), dag->getArgNameStr(i)); }
-  std::string arguments(const DagInit *dag) const;
-  std::string value(StringRef name) const;
-  std::string behindOperands(unsigned i) const;
-  std::string given(StringRef name) const;
-  std::string attr(const ParsedAttr &attr) const;
-  std::string condition(StringRef text) const;
-  std::string choice(const DagInit *dag, StringRef condition) const;
-  std::string constant(const Record &def) const;
-  std::string special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const;
-  std::string piece(const DagInit *dag, const Record &def) const;
-  std::string called(const DagInit *dag, const Record &def, StringRef result) const;
-  std::string inner(const DagInit *dag) const;
-  const DagInit *onlyDag(const DagInit *dag) const;
-  std::string texts(const TermScope &scope, const Record &def) const;
-  void count(const DagInit *dag, bool isInLoop);
-  template <typename F> auto withScope(F f) const {
-    auto meta = [&](StringRef name) { return "b.meta(" + value(name) + ")"; };
-    auto given = [&](StringRef name) { return this->given(name); };
-    return f(TermScope{op, meta, given, indices});
-  }
-
-  const Model &model;
-  const OpModel &op;
-  bool isGradient;
-  mutable std::vector<std::string> indices;     // of the loops around
-  std::vector<const DagInit *> order;           // every dag, after those that it reads
-  std::map<const DagInit *, unsigned> uses;     // of one in a loop many
-  std::map<const DagInit *, std::string> names; // of shared values
-};
-
-const Record *operatorOf(const DagInit *dag) { return cast<DefInit>(dag->getOperator())->getDef(); }
-
-/// The number of operands before the results: optional ones may be missing.
-std::string operandCount(const OpModel &op) {
-  bool isFixed = all_of(op.operands, [](const ValueModel &v) { return v.arity == '1'; });
-  return isFixed ? std::to_string(op.operands.size()) : "needed.size()";
-}
-
-/// A value of a gradient, counted behind the operands.
-std::string Writer::behindOperands(unsigned i) const {
-  bool isFixed = operandCount(op) != "needed.size()";
-  return isFixed ? "v[" + std::to_string(op.operands.size() + i) + "]" : "v[needed.size() + " + std::to_string(i) + "]";
-}
-
-/// The term for a name. `v` holds the operands, then the results, then the gradients of the results.
-std::string Writer::value(StringRef name) const {
-  if (int i = op.operandIndex(name); i >= 0)
-    return op.operands[i].arity == '1' ? "v[" + std::to_string(i) + "]"
-                                       : "(" + given(name) + " ? v[" + std::to_string(i) + "] : -1)";
-  if (isGradient) {
-    if (int i = op.resultIndex(name); i >= 0)
-      return behindOperands(i);
-    if (name.starts_with("d"))
-      if (int i = op.resultIndex(name.drop_front()); i >= 0)
-        return op.results.size() == 1 ? behindOperands(1)
-                                      : "pieces::gradientOf(b, v, " + operandCount(op) + ", " + std::to_string(i) + ")";
-  }
-  op.fatal("a dag must name an operand, a result or the gradient of a result, got $" + name);
-}
-
-/// Whether an optional operand or attribute is given, or the gradient of a result arrives.
-std::string Writer::given(StringRef name) const {
-  if (int i = op.operandIndex(name); i >= 0 && op.operands[i].arity == '?')
-    return (isGradient ? "(needed.size() > " : "(v.size() > ") + std::to_string(i) + ")";
-  if (int i = isGradient && name.starts_with("d") ? op.resultIndex(name.drop_front()) : -1; i >= 0)
-    return "(" + behindOperands(op.results.size() + i) + " >= 0)";
-  int i = op.attrIndex(name);
-  if (i < 0 || !op.attrs[i].isOptional)
-    op.fatal("given must name an optional operand or attribute, got " + name);
-  return "(op.attr(" + std::to_string(i) + ").kind() != AttrKind::None)";
-}
-
-std::string Writer::attr(const ParsedAttr &attr) const {
-  StringRef reference = attr.reference;
-  if (reference.empty())
-    return cppValue(attr.value);
-  int index = reference.starts_with("$") ? op.attrIndex(reference.drop_front()) : -1;
-  bool isOne = index >= 0 && op.attrs[index].kind == AttrKind::I64 && attr.attr->kind == AttrKind::I64List;
-  if (index >= 0 && (op.attrs[index].kind == attr.attr->kind || isOne))
-    return "op.attr(" + std::to_string(index) + ")";
-  return withScope([&](const TermScope &scope) { return attrText(scope, attr.attr->kind, reference); });
-}
-
-/// The call of an operator that needs only the shape of its last operand, or may have nothing to do.
-std::string Writer::special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const {
-  auto arg = [&](unsigned i) { return argument(dag, i); };
-  if (callee == "reshape_like")
-    return "pieces::reshapeLike(b, " + arg(0) + ", " + arg(1) + ")";
-  if (callee == "sum_to")
-    return "pieces::sumTo(b, " + arg(0) + ", " + arg(1) + ")";
-  if (callee == "broadcast_like")
-    return "pieces::broadcastLike(b, " + arg(0) + ", " + arg(1) + ")";
-  if (callee == "full_like" && attrs.size() == 1 && attrs[0].reference.empty())
-    return "pieces::fullLike(b, " + arg(0) + ", " + attrs[0].value.toText() + ")";
-  if (callee == "conj")
-    return "pieces::conj(b, " + arg(0) + ")";
-  if (callee == "cast" && attrs.size() == 1 && !attrs[0].reference.empty())
-    return "pieces::castTo(b, " + arg(0) + ", " + attr(attrs[0]) + ".dtype())";
-  return "";
-}
-
-/// "axis=1", the value of one attribute, or a term.
-std::string Writer::condition(StringRef text) const {
-  size_t sign = text.find('=');
-  bool isValue = sign != StringRef::npos &&
-                 all_of(text.take_front(sign), [](char c) { return isAlnum(c) || c == '_'; }) &&
-                 !text.substr(sign).starts_with("==");
-  if (!isValue)
-    return withScope([&](const TermScope &scope) { return conditionText(scope, text); });
-  std::vector<ParsedAttr> parsed = parseAttrText(op, text);
-  if (parsed.size() != 1 || !parsed[0].reference.empty() || parsed[0].attr->isRuntime)
-    op.fatal("when must choose between two dags by the value of one attribute that is known before it runs, got '" +
-             text + "'");
-  int index = op.attrIndex(parsed[0].attr->name);
-  return "op.attr(" + std::to_string(index) + ") == AttrValue(" + cppValue(parsed[0].value) + ")";
-}
-
-/// One of two terms.
-std::string Writer::choice(const DagInit *dag, StringRef text) const {
-  if (dag->getNumArgs() != 2)
-    op.fatal("when must choose between two dags, got '" + text + "'");
-  return "(" + condition(text) + " ? " + argument(dag, 0) + " : " + argument(dag, 1) + ")";
-}
-
-std::string Writer::piece(const DagInit *dag, const Record &def) const {
-  StringRef name = def.getValueAsString("piece");
-  const Piece *found = find_if(kPieces, [&](const Piece &each) { return each.name == name; });
-  std::vector<StringRef> terms = def.getValueAsListOfStrings("terms");
-  if (found == std::end(kPieces) || terms.size() != found->terms.size() || dag->getNumArgs() != found->values)
-    op.fatal("a piece must be one of ops/tblgen/Graphs.cpp with its values and terms, got " + name);
-  std::string text = found->call.str();
-  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
-    text += (i ? ", " : "") + argument(dag, i);
-  for (auto [kind, each] : zip(found->terms, terms)) {
-    if (int index = kind == 'A' ? op.attrIndex(each.drop_front()) : -1; index >= 0) {
-      text += ", op.attr(" + std::to_string(index) + ")";
-      continue;
-    }
-    if (std::optional<DType> dtype = kind == 'T' ? parseDType(each) : std::nullopt) {
-      text += ", " + cppDType(*dtype);
-      continue;
-    }
-    Term::Kind wanted = kind == 'I'   ? Term::Int
-                        : kind == 'L' ? Term::List
-                        : kind == 'T' ? Term::DType
-                        : kind == 'S' ? Term::Text
-                                      : Term::Float;
-    Term value = withScope([&](const TermScope &scope) { return parseTerm(scope, each); });
-    if (value.kind != wanted)
-      op.fatal("a piece must be one of ops/tblgen/Graphs.cpp with its values and terms, got '" + each + "'");
-    text += ", " + value.text;
-  }
-  return text + ")";
-}
-
-std::string Writer::arguments(const DagInit *dag) const {
-  std::string text;
-  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
-    text += (i ? ", " : "") + argument(dag, i);
-  return text;
-}
-
-std::string Writer::called(const DagInit *dag, const Record &def, StringRef result) const {
-  const OpModel *callee = model.find(def.getValueAsString("opName"));
-  if (!callee)
-    op.fatal("a dag must be made of known operators, got " + def.getValueAsString("opName"));
-  auto isOne = [](const ValueModel &v) { return v.arity == '1'; };
-  if (all_of(callee->operands, isOne) && callee->operands.size() != dag->getNumArgs())
-    op.fatal(callee->name + " must have " + Twine(callee->operands.size()) + " operands, got " +
-             Twine(dag->getNumArgs()));
-  std::vector<ParsedAttr> attrs = parseAttrText(*callee, def.getValueAsString("attrText"));
-  if (std::string text = special(callee->name, dag, attrs); !text.empty())
-    return text;
-  int number = result.empty() ? 0 : callee->resultIndex(result);
-  if (number < 0)
-    op.fatal("a result must be one of " + callee->name + ", got " + result);
-  const auto *first = dag->getNumArgs() == 1 ? dyn_cast<DagInit>(dag->getArg(0)) : nullptr;
-  bool isLoop = first && operatorOf(first)->isSubClassOf("each");
-  std::string text =
-      "pieces::call(b, \"" + callee->name + "\", " + (isLoop ? "" : "{") + arguments(dag) + (isLoop ? "" : "}");
-  bool hasOptional = any_of(callee->operands, [](const ValueModel &v) { return v.arity == '?'; });
-  if (!attrs.empty() || number > 0 || hasOptional) {
-    text += ", {";
-    for (const ParsedAttr &a : attrs)
-      text += "{\"" + a.attr->name + "\", " + attr(a) + "}, ";
-    text += "}";
-  }
-  if (number > 0 || hasOptional)
-    text += ", " + std::to_string(number);
-  if (hasOptional) {
-    text += ", {";
-    for (unsigned i = 0; i < callee->operands.size(); ++i)
-      text += (i ? ", " : "") + std::string(i < dag->getNumArgs() ? "1" : "0");
-    text += "}";
-  }
-  return text + ")";
-}
-
-/// The dag in a word that has one.
-const DagInit *Writer::onlyDag(const DagInit *dag) const {
-  const auto *only = dag->getNumArgs() == 1 ? dyn_cast<DagInit>(dag->getArg(0)) : nullptr;
-  if (!only)
-    op.fatal(operatorOf(dag)->getType()->getAsString() + " must have one dag");
-  return only;
-}
-
-std::string Writer::texts(const TermScope &scope, const Record &def) const {
-  return messageText(scope, def.getValueAsString("must")) + ", " + messageText(scope, def.getValueAsString("got"));
-}
-
-/// A dag that is no shared value.
-std::string Writer::inner(const DagInit *dag) const {
-  const Record &def = *operatorOf(dag);
-  if (def.getName() == "same")
-    return argument(dag, 0);
-  if (def.getName() == "none")
-    return "-1";
-  if (def.isSubClassOf("when"))
-    return choice(dag, def.getValueAsString("condition"));
-  if (def.isSubClassOf("piece"))
-    return piece(dag, def);
-  if (def.isSubClassOf("result")) {
-    const DagInit *call = onlyDag(dag);
-    return called(call, *operatorOf(call), def.getValueAsString("result"));
-  }
-  if (def.isSubClassOf("must"))
-    return withScope([&](const TermScope &scope) {
-      return "(" + conditionText(scope, def.getValueAsString("condition")) + " ? " + argument(dag, 0) +
-             " : pieces::refused(b, shapes::mustHoldOf(op, " + texts(scope, def) + ")))";
-    });
-  if (!def.isSubClassOf("each"))
-    return called(dag, def, "");
-  auto [index, count] =
-      withScope([&](const TermScope &scope) { return parseRange(scope, def.getValueAsString("range")); });
-  indices.push_back(index);
-  std::string body = argument(dag, 0);
-  indices.pop_back();
-  return "pieces::each(" + count.text + ", [&](int64_t " + index + ") { return " + body + "; })";
-}
-
-std::string Writer::dag(const DagInit *dag) const {
-  auto name = names.find(dag);
-  return name == names.end() ? inner(dag) : name->second + "()";
-}
-
-std::string Writer::term(const Init *init, StringRef name) const {
-  if (const auto *inner = dyn_cast<DagInit>(init))
-    return dag(inner);
-  if (const auto *number = dyn_cast<DefInit>(init))
-    return constant(*number->getDef());
-  return value(name);
-}
-
-std::string Writer::constant(const Record &def) const {
-  StringRef number = def.getValueAsString("value");
-  std::string text = number.str();
-  if (number.consume_front("$")) {
-    int index = op.attrIndex(number);
-    if (index < 0)
-      op.fatal("a constant must be a number or an attribute, got $" + number);
-    text = "op.attr(" + std::to_string(index) + ")";
-    if (op.attrs[index].kind == AttrKind::I64)
-      text = "double(" + text + ".i64())";
-  }
-  return "pieces::constantLike(b, " + text + ", " + value(def.getValueAsString("likeOperand")) + ")";
-}
-
-/// Whether a text of `record`, or of a dag in it, names the index of a loop.
-bool mentions(const Init *init, StringRef index) {
-  const auto *dag = dyn_cast<DagInit>(init);
-  if (!dag)
-    return false;
-  for (const RecordVal &field : operatorOf(dag)->getValues()) {
-    std::string text = field.getValue()->getAsString();
-    for (size_t i = 0; (i = StringRef(text).find(index, i)) != StringRef::npos; i += index.size()) {
-      auto isWord = [&](size_t at) { return at < text.size() && (isAlnum(text[at]) || text[at] == '_'); };
-      if (!isWord(i - 1) && !isWord(i + index.size()))
-        return true;
-    }
-  }
-  return any_of(dag->getArgs(), [&](const Init *arg) { return mentions(arg, index); });
-}
-
-void Writer::count(const DagInit *dag, bool isInLoop) {
-  unsigned before = uses[dag];
-  uses[dag] += isInLoop ? 2 : 1;
-  if (before > 1 || (before == 1 && !isInLoop))
-    return;
-  bool isLoop = operatorOf(dag)->isSubClassOf("each");
-  for (const Init *arg : dag->getArgs())
-    if (const auto *inner = dyn_cast<DagInit>(arg))
-      count(inner, isLoop || (isInLoop && uses[dag] > 1));
-  if (before == 0)
-    order.push_back(dag);
-}
-
-std::string Writer::shared(ArrayRef<const DagInit *> dags) {
-  for (const DagInit *each : dags)
-    if (operatorOf(each)->getName() != "none")
-      count(each, false);
-  std::vector<std::string> loops;
-  for (const DagInit *each : order)
-    if (const Record *def = operatorOf(each); def->isSubClassOf("each"))
-      loops.push_back(def->getValueAsString("range").split('<').first.trim().str());
-  std::string text;
-  for (const DagInit *each : order) {
-    const Record *def = operatorOf(each);
-    bool isWord = def->isSubClassOf("each") || def->getName() == "same" || def->getName() == "none";
-    if (isWord || uses[each] < 2 || any_of(loops, [&](StringRef index) { return mentions(each, index); }))
-      continue;
-    std::string name = "shared" + std::to_string(names.size());
-    text += "  pieces::Once " + name + "([&] { return " + inner(each) + "; });\n";
-    names[each] = name;
-  }
-  return text;
-}
-
 bool isNone(const DagInit *dag) { return operatorOf(dag)->getName() == "none"; }
 
-/// Dags cannot describe lists of operands, nor of results, or optional results.
-void requireDescribed(const OpModel &op) {
-  auto single = [](const ValueModel &v) { return v.arity == '1'; };
-  if (any_of(op.operands, [](const ValueModel &v) { return v.arity == '*'; }) || !all_of(op.results, single))
-    op.fatal("operators with variadic operands or results must name a rule, dags cannot describe them");
+/// Dags of `values` must be loops where these are lists.
+void requireDescribed(const OpModel &op, ArrayRef<const DagInit *> dags, ArrayRef<ValueModel> values, StringRef field) {
+  if (dags.size() != values.size())
+    op.fatal(field + " must have one dag for each of its values, got " + Twine(dags.size()));
+  for (auto [dag, value] : zip(dags, values)) {
+    bool isLoop = operatorOf(dag)->isSubClassOf("each");
+    if (value.arity == '?' && field != "gradient")
+      op.fatal(field + " must not have optional results, got " + value.name);
+    if (!isNone(dag) && isLoop != (value.arity == '*'))
+      op.fatal(field + " must have each for a list of values and for nothing else, got " + value.name);
+  }
+}
+
+void emitResults(const GraphWriter &writer, ArrayRef<const DagInit *> dags, raw_ostream &os) {
+  if (dags.size() == 1 && operatorOf(dags[0])->isSubClassOf("each")) {
+    os << "  return llvm::SmallVector<int, 4>(" << writer.dag(dags[0]) << ");\n}\n";
+    return;
+  }
+  os << "  return {";
+  for (const DagInit *dag : dags)
+    os << writer.dag(dag) << ", ";
+  os << "};\n}\n";
 }
 
 } // namespace
@@ -370,22 +42,29 @@ void emitGradient(const Model &model, const OpModel &op, raw_ostream &os) {
   std::vector<const DagInit *> dags = op.dags("gradient");
   if (dags.empty())
     return;
-  requireDescribed(op);
-  if (dags.size() != op.operands.size())
-    op.fatal("gradient must have one dag for each operand");
+  requireDescribed(op, dags, op.operands, "gradient");
   os << "llvm::SmallVector<int, 4> gradient(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op,\n"
         "                                   llvm::ArrayRef<int> v, llvm::ArrayRef<bool> needed) {\n"
         "  llvm::SmallVector<int, 4> g("
      << operandCount(op) << ", -1);\n";
-  Writer writer(model, op, true);
+  GraphWriter writer(model, op, true);
   os << writer.shared(dags);
-  for (unsigned i = 0; i < dags.size(); ++i)
-    if (!isNone(dags[i])) {
-      std::string number = std::to_string(i);
-      std::string isThere = op.operands[i].arity == '1' ? "" : "needed.size() > " + number + " && ";
-      os << "  if (" << isThere << "needed[" << number << "])\n    g[" << number << "] = " << writer.dag(dags[i])
-         << ";\n";
+  for (unsigned i = 0; i < dags.size(); ++i) {
+    if (isNone(dags[i]))
+      continue;
+    std::string number = std::to_string(i), value;
+    if (op.operands[i].arity == '*') {
+      Loop loop = writer.loop(dags[i]);
+      os << "  for (int64_t " << loop.index << " = 0; " << loop.index << " < " << loop.count << "; ++" << loop.index
+         << ")\n  ";
+      number += " + " + loop.index;
+      value = loop.body;
+    } else {
+      value = writer.dag(dags[i]);
     }
+    std::string isThere = op.operands[i].arity == '?' ? "needed.size() > " + number + " && " : "";
+    os << "  if (" << isThere << "needed[" << number << "])\n    g[" << number << "] = " << value << ";\n";
+  }
   os << "  return g;\n}\n";
 }
 
@@ -396,22 +75,17 @@ void emitForward(const Model &model, const OpModel &op, raw_ostream &os) {
     op.fatal("a Composite must have either forward dags or a rule, others neither");
   if (dags.empty())
     return;
-  requireDescribed(op);
-  if (dags.size() != op.results.size())
-    op.fatal("forward must have one dag for each result");
+  requireDescribed(op, dags, op.results, "forward");
   os << "llvm::SmallVector<int, 4> forward(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op,\n"
         "                                  [[maybe_unused]] llvm::ArrayRef<int> v) {\n";
-  Writer writer(model, op, false);
-  os << writer.shared(dags) << "  return {";
-  for (const DagInit *dag : dags)
-    os << writer.dag(dag) << ", ";
-  os << "};\n}\n";
+  GraphWriter writer(model, op, false);
+  os << writer.shared(dags);
+  emitResults(writer, dags, os);
 }
 
 std::string emitSplits(const Model &model, const OpModel &op, raw_ostream &os) {
   std::string rows;
   for (auto [number, split] : enumerate(op.record->getValueAsListOfDefs("splits"))) {
-    requireDescribed(op);
     int64_t version = split->getValueAsInt("version");
     const ListInit *dags = split->getValueAsListInit("graph");
     if (version < 1 || version >= op.record->getValueAsInt("version") || dags->size() != op.results.size())
@@ -422,11 +96,10 @@ std::string emitSplits(const Model &model, const OpModel &op, raw_ostream &os) {
     std::vector<const DagInit *> graph;
     for (const Init *dag : *dags)
       graph.push_back(cast<DagInit>(dag));
-    Writer writer(model, op, false);
-    os << writer.shared(graph) << "  return {";
-    for (const DagInit *dag : graph)
-      os << writer.dag(dag) << ", ";
-    os << "};\n}\n";
+    requireDescribed(op, graph, op.results, "a split");
+    GraphWriter writer(model, op, false);
+    os << writer.shared(graph);
+    emitResults(writer, graph, os);
     rows += "    {&op_" + op.name + "::info, " + std::to_string(version) + ", " +
             cppString(split->getValueAsString("when")) + ", op_" + op.name + "::" + name + "},\n";
   }

@@ -134,10 +134,10 @@ static std::string orNull(llvm::StringRef text) { return text.empty() ? "nullptr
 /// The function that gives attributes their one form.
 std::string normaliseRule(const OpModel &op) {
   auto isCounted = [](const AttrModel &attr) { return attr.axisOf >= 0 && (attr.kind == AttrKind::I64 || attr.isSet); };
-  bool countsAxes = op.text("normalise").empty() && !op.isLowering("View") && any_of(op.attrs, isCounted);
+  bool countsAxes = !op.isLowering("View") && any_of(op.attrs, isCounted);
   if (!op.record->getValueAsListOfDefs("normalised").empty())
     return "normalise";
-  return countsAxes ? "normalise::axes" : ruleName("normalise", op.text("normalise"));
+  return countsAxes ? "normalise::axes" : "nullptr";
 }
 
 std::string channelRule(const OpModel &op) {
@@ -179,13 +179,11 @@ std::string shapeRule(const OpModel &op) {
 
 /// The function for the layout of a view.
 std::string viewRule(const OpModel &op, const Record &lowering) {
-  StringRef rule = lowering.getValueAsString("rule"), kind = lowering.getValueAsString("kind");
-  if (!rule.empty())
-    return ruleName("views", rule.str());
-  if (!op.text("order").empty())
+  StringRef kind = lowering.getValueAsString("kind");
+  if (!op.text("order").empty() || !op.strings("strided").empty())
     return "view";
   if (kind != "Reshape" && kind != "UnitAxes" && kind != "Broadcast")
-    op.fatal("a View that neither reshapes nor broadcasts must have a rule or an order, got " + kind);
+    op.fatal("a View that neither reshapes nor broadcasts must have an order or strides, got " + kind);
   return kind == "Broadcast" ? "views::broadcastTo" : "views::reshape";
 }
 
@@ -208,9 +206,7 @@ LoweringText lowering(const OpModel &op) {
   } else if (def->isSubClassOf("Movement")) {
     text.kind = "Movement";
     std::string steps = def->getValueAsString("steps").str();
-    std::string rule = def->getValueAsString("rule").str();
-    text.regions = (rule.empty() ? "copies" : ruleName("regions", rule)) + ", " +
-                   std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
+    text.regions = "copies, " + std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
   } else if (def->isSubClassOf("Window")) {
     text.kind = "Window";
     text.reduce = op.compute->reduction == "max" ? "ReduceKind::Max" : "ReduceKind::Min";

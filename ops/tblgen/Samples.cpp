@@ -82,7 +82,7 @@ json::Array functions(const OpModel &op) {
     if (std::string name = record.getValue(field) ? record.getValueAsString(field).str() : ""; !name.empty())
       array.push_back((field + ": " + name).str());
   };
-  for (StringRef field : {"shapeRule", "check", "boundRule", "gradientRule", "normalise", "channels"})
+  for (StringRef field : {"shapeRule", "check", "boundRule", "gradientRule", "channels"})
     add(*op.record, field);
   const Record &lowering = *op.record->getValueAsDef("lowering");
   if (!lowering.isSubClassOf("Window")) // its kernel is for old files

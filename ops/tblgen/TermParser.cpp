@@ -10,8 +10,8 @@ namespace tess::tblgen {
 
 namespace {
 
-/// A function of ops/Terms.h: its operands (I number, L list, * any number of lists, X number or list, T dtype), what
-/// it gives, and whether that is plain whatever the operands are.
+/// A function of ops/Terms.h: its operands (I number, L list, * any number of lists, M lists, X number or list, T
+/// dtype), what it gives, and whether that is plain whatever the operands are.
 struct Word {
   StringLiteral name, function, operands;
   Term::Kind result;
@@ -19,9 +19,11 @@ struct Word {
 };
 constexpr Word kWords[] = {
     {"agreed", "sizes::agreed", "II", Term::Int, false},
+    {"alike", "terms::alike", "M", Term::Truth, false},
     {"axis", "terms::fromFront", "XI", Term::Int, true},
     {"axes", "terms::allAxes", "LI", Term::List, true},
     {"broadcast", "terms::broadcast", "*", Term::List, false},
+    {"contains", "terms::contains", "SS", Term::Truth, true},
     {"divides", "terms::mayDivide", "II", Term::Truth, false},
     {"fits", "terms::mayFit", "LL", Term::Truth, false},
     {"hasElements", "terms::hasElements", "LL", Term::Truth, true},
@@ -29,17 +31,33 @@ constexpr Word kWords[] = {
     {"inverse", "terms::inverse", "L", Term::List, true},
     {"isComplex", "tess::isComplex", "T", Term::Truth, true},
     {"isNumber", "terms::isNumber", "I", Term::Truth, true},
+    {"isOneIndex", "views::isOneIndex", "III", Term::Truth, true},
     {"isSame", "terms::isSame", "LL", Term::Truth, true},
+    {"isSymbolic", "sizes::isSymbolic", "I", Term::Truth, true},
     {"joins", "terms::mayBroadcast", "*", Term::Truth, false},
     {"max", "sizes::maximum", "II", Term::Int, false},
     {"merged", "terms::merged", "LII", Term::List, false},
     {"min", "sizes::minimum", "II", Term::Int, false},
     {"product", "terms::product", "L", Term::Int, false},
+    {"sliceLength", "views::sliceLength", "IIII", Term::Int, false},
+    {"sliceStart", "views::sliceStart", "IIII", Term::Int, false},
+    {"sliceStop", "views::sliceStop", "IIII", Term::Int, false},
+    {"startsInBounds", "views::startsInBounds", "II", Term::Truth, true},
+    {"sum", "terms::sum", "L", Term::Int, false},
+    {"unified", "terms::unified", "M", Term::List, false},
     {"windows", "windows::countOf", "IIIII", Term::Int, false},
     {"wide", "terms::wide", "T", Term::DType, true},
     {"with", "terms::with", "LII", Term::List, false},
     {"without", "terms::without", "LI", Term::List, false},
 };
+
+Term::Kind kindOf(char letter) {
+  return letter == 'I'   ? Term::Int
+         : letter == 'L' ? Term::List
+         : letter == 'M' ? Term::Lists
+         : letter == 'S' ? Term::Text
+                         : Term::DType;
+}
 
 class Parser {
 public:
@@ -104,7 +122,8 @@ private:
   Term sign();
   Term value();
   Term list();
-  Term loop(const Twine &function, StringRef body, Term::Kind kind);
+  Term shapes(const std::string &name);
+  Term loop(const Twine &function, StringRef body);
   Term word(const std::string &name);
   Term attribute();
   Term compared(StringRef sign, const Term &a, const Term &b);
@@ -236,13 +255,27 @@ Term Parser::sign() {
   }
   Term found = value();
   while (take("[")) {
-    require(found.kind == Term::List, "a list before [");
+    bool isStart = take(":");
     Term index = term();
     need("]");
     require(index.kind == Term::Int && index.isPlain, "a number that is no size as an index");
-    found = {Term::Int, "terms::at(" + found.text + ", " + index.text + ")", found.isPlain};
+    if (found.kind == Term::Lists && !isStart) {
+      found = {Term::List, found.text + "[" + index.text + "]"};
+      continue;
+    }
+    require(found.kind == Term::List, "a list before [");
+    found.kind = isStart ? Term::List : Term::Int;
+    found.text = (isStart ? "terms::start(" : "terms::at(") + found.text + ", " + index.text + ")";
   }
   return found;
+}
+
+/// The shape of an operand, or those of the operands in a list of them.
+Term Parser::shapes(const std::string &name) {
+  int index = op.operandIndex(name);
+  if (index >= 0 && op.operands[index].arity == '*')
+    return {Term::Lists, "terms::shapesOf(" + scope.meta(name) + ")"};
+  return {Term::List, scope.meta(name) + ".shape"};
 }
 
 Term Parser::attribute() {
@@ -275,15 +308,15 @@ Term Parser::attribute() {
 }
 
 /// `body`, which is next, for each step of the range behind it, or for those of a list that the condition takes.
-Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
+Term Parser::loop(const Twine &function, StringRef body) {
   rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
   auto [index, count] = range();
   indices.push_back(index);
-  std::string taken;
-  if (kind == Term::Int && takeWord("if")) {
+  std::string taken, step = "([[maybe_unused]] int64_t " + index + ") -> ";
+  if (takeWord("if")) {
     Term condition = term();
     require(condition.kind == Term::Truth, "a condition behind if");
-    taken = ", [&](int64_t " + index + ") -> bool { return " + condition.text + "; }";
+    taken = ", [&]" + step + "bool { return " + condition.text + "; }";
   }
   StringRef behind = rest;
   rest = body;
@@ -291,11 +324,11 @@ Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
   end();
   rest = behind;
   indices.pop_back();
-  require(each.kind == kind, "a number, or behind all a condition, for each step");
-  std::string lambda = "[&](int64_t " + index + ") -> " + (kind == Term::Truth ? "bool" : "int64_t");
+  StringRef type = each.kind == Term::Truth ? "bool" : each.kind == Term::Int ? "int64_t" : "IntList";
+  std::string value = each.kind == Term::List ? "terms::listOf(" + each.text + ")" : each.text;
   std::string text =
-      (function + "(" + count.text + ", " + lambda + " { return " + each.text + "; }" + taken + ")").str();
-  return {kind == Term::Truth ? Term::Truth : Term::List, text, each.isPlain};
+      (function + "(" + count.text + ", [&]" + step + type + " { return " + value + "; }" + taken + ")").str();
+  return {each.kind, text, each.isPlain};
 }
 
 /// What stands before the `for` that belongs to the bracket that has just been opened; empty when there is none.
@@ -314,8 +347,10 @@ StringRef bodyOfLoop(StringRef text) {
 
 Term Parser::list() {
   if (StringRef body = bodyOfLoop(rest); !body.empty()) {
-    Term value = loop("terms::each", body, Term::Int);
+    Term value = loop("terms::each", body);
     need("]");
+    require(value.kind == Term::Int || value.kind == Term::List, "a number or a list for each step");
+    value.kind = value.kind == Term::Int ? Term::List : Term::Lists;
     return value;
   }
   std::vector<std::string> numbers, parts; // numbers behind the last list, and what is before them
@@ -356,10 +391,7 @@ Term Parser::word(const std::string &name) {
     bool isMany = found->operands == "*";
     require(isMany || operands.size() < found->operands.size(), "as many operands as " + name + " has");
     char kind = isMany ? 'L' : found->operands[operands.size()];
-    bool fits = kind == 'X' ? operand.kind == Term::Int || operand.kind == Term::List
-                            : operand.kind == (kind == 'I'   ? Term::Int
-                                               : kind == 'L' ? Term::List
-                                                             : Term::DType);
+    bool fits = kind == 'X' ? operand.kind == Term::Int || operand.kind == Term::List : operand.kind == kindOf(kind);
     require(fits, "operands that " + name + " takes");
     result = kind == 'X' ? operand.kind : result;
     isPlain &= operand.isPlain;
@@ -384,7 +416,7 @@ Term Parser::value() {
   if (take("$"))
     return attribute();
   if (take("#"))
-    return {Term::List, scope.meta(name()) + ".shape"};
+    return shapes(name());
   if (take("@"))
     return {Term::DType, scope.meta(name()) + ".dtype", true};
   if (take("'")) {
@@ -417,7 +449,7 @@ Term Parser::value() {
   if (word == "len") {
     Term list = term();
     need(")");
-    require(list.kind == Term::List, "a list behind len");
+    require(list.kind == Term::List || list.kind == Term::Lists, "a list behind len");
     return {Term::Int, "int64_t(" + list.text + ".size())", true};
   }
   if (word != "all" && word != "count")
@@ -425,8 +457,9 @@ Term Parser::value() {
   StringRef body = bodyOfLoop(rest);
   if (body.empty())
     fail("a condition for each step of a range");
-  Term value = loop("terms::" + word, body, Term::Truth);
+  Term value = loop("terms::" + word, body);
   need(")");
+  require(value.kind == Term::Truth, "a condition for each step");
   return word == "all" ? value : Term{Term::Int, value.text, true};
 }
 
@@ -434,51 +467,11 @@ Term Parser::value() {
 
 Term parseTerm(const TermScope &scope, StringRef text) { return Parser(scope, text).whole(); }
 
-std::string conditionText(const TermScope &scope, StringRef text) {
-  Term term = parseTerm(scope, text);
-  if (term.kind != Term::Truth)
-    scope.op.fatal("a condition must be one, got '" + text + "'");
-  return term.text;
-}
-
 std::pair<std::string, Term> parseRange(const TermScope &scope, StringRef text) {
   Parser parser(scope, text);
   std::pair<std::string, Term> range = parser.range();
   parser.end();
   return range;
-}
-
-std::string attrText(const TermScope &scope, AttrKind kind, StringRef text) {
-  static constexpr std::pair<AttrKind, Term::Kind> kinds[] = {
-      {AttrKind::I64, Term::Int},  {AttrKind::F64, Term::Float},    {AttrKind::Bool, Term::Truth},
-      {AttrKind::Str, Term::Text}, {AttrKind::I64List, Term::List}, {AttrKind::DType, Term::DType}};
-  Term term = parseTerm(scope, text);
-  bool isWhole = kind == AttrKind::F64 && term.kind == Term::Int;
-  auto *wanted = find_if(kinds, [&](auto each) { return each.first == kind; });
-  if (!isWhole && term.kind != wanted->second)
-    scope.op.fatal("an attribute must be given a value of its kind, got '" + text + "'");
-  if (term.kind == Term::List)
-    return "AttrValue(terms::listOf(" + term.text + "))";
-  return "AttrValue(" + (isWhole ? "double(" + term.text + ")" : term.text) + ")";
-}
-
-std::string messageText(const TermScope &scope, StringRef text) {
-  std::vector<std::string> parts = {"std::string()"};
-  while (!text.empty()) {
-    auto [words, behind] = text.split('{');
-    if (!words.empty())
-      parts.push_back(cppString(words));
-    if (behind.empty())
-      break;
-    auto [inner, after] = behind.split('}');
-    text = after;
-    bool isOperand = scope.op.operandIndex(inner) >= 0;
-    Term term = isOperand ? Term{Term::Text, ""} : parseTerm(scope, inner);
-    if (!isOperand && term.kind != Term::Int && term.kind != Term::List)
-      scope.op.fatal("a message must have operands, numbers and lists in braces, got '" + inner + "'");
-    parts.push_back("terms::text(" + (isOperand ? scope.meta(inner) : term.text) + ")");
-  }
-  return join(parts, " + ");
 }
 
 } // namespace tess::tblgen

@@ -6,16 +6,17 @@
 //   or        = and ("||" and)*              and = comparison ("&&" comparison)*
 //   comparison = sum [("==" "!=" "<=" ">=" "<" ">") sum | "in" sum]
 //   sum       = product (("+" "-") product)*   product = sign (("*" "//" "/" "%") sign)*
-//   sign      = ["-" "!"] value ("[" term "]")*
+//   sign      = ["-" "!"] value ("[" [":"] term "]")*
 //   value     = number | inf | true | false | 'text' | "$" attribute | "#" value | "@" value | dtype | index
 //             | word "(" terms ")" | "given" "(" name ")" | ("all" "count") "(" term "for" range ")"
 //             | "[" items "]" | "(" term ")"
 //   items     = term "for" range ["if" term] | ["*"] term ("," ["*"] term)*
 //   range     = index "<" sum              dtype     = a name of ops/DType.def
 //
-// `#x` is the shape of an operand, `@x` its dtype; entries of a list count from its
-// end below 0. `//` and `%` round down. The words, beside `len`, are in kWords and
-// call ops/Terms.h. A comparison that a size leaves open holds.
+// `#x` is the shape of an operand, of a list of operands their shapes, `@x` its dtype;
+// entries of a list count from its end below 0, `x[:n]` has the first n. `//` and `%`
+// round down. The words, beside `len`, are in kWords and call ops/Terms.h. A comparison
+// that a size leaves open holds.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,7 +28,7 @@ namespace tess::tblgen {
 
 /// A term as C++.
 struct Term {
-  enum Kind { Int, Float, List, Truth, Text, DType } kind;
+  enum Kind { Int, Float, List, Lists, Truth, Text, DType } kind;
   std::string text;
   bool isPlain = false; // numbers that are no sizes; a truth that nothing leaves open
 };
@@ -35,7 +36,7 @@ struct Term {
 /// What names in a term stand for, as C++.
 struct TermScope {
   const OpModel &op;
-  llvm::function_ref<std::string(llvm::StringRef)> meta;  // the TensorMeta of a value
+  llvm::function_ref<std::string(llvm::StringRef)> meta;  // the TensorMeta of a value, or those of a list of operands
   llvm::function_ref<std::string(llvm::StringRef)> given; // whether an optional operand, or a gradient, is there
   std::vector<std::string> indices = {};                  // of loops around it
   bool isDemand = false;                                  // equality that a size leaves open is taken for granted

@@ -78,7 +78,7 @@ def Tess_BOp : Plain<"b"> { let samples = []; }
 #endif
 // CHECK: error: b: steps of a Movement must name an attribute, got steps
 #ifdef CASE_16
-def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
+def Tess_BOp : Plain<"b"> { let lowering = Movement<"steps">; }
 #endif
 // CHECK: error: b: BindTime must be of an operator that is no view, reduction or scan, got axis
 #ifdef CASE_17

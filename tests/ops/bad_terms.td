@@ -1,6 +1,6 @@
 // Terms that are wrong, of conditions, sizes, orders of axes and values in graphs, stop the generator.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -51,7 +51,7 @@ def Tess_BOp : Demands<"b", "#x == 1">;
 #ifdef CASE_8
 def Tess_BOp : Demands<"b", "$dim == 1">;
 #endif
-// CHECK: error: b: a message must have operands, numbers and lists in braces, got 'true'
+// CHECK: error: b: a message must have operands, numbers, lists and texts in braces, got 'true'
 #ifdef CASE_9
 def Tess_BOp : Demands<"b", "true", "x {true}">;
 #endif
@@ -84,11 +84,11 @@ def Tess_BOp : Plain<"b"> {
   let order = "[0]";
 }
 #endif
-// CHECK: error: b: a View that neither reshapes nor broadcasts must have a rule or an order, got Slice
+// CHECK: error: b: a View that neither reshapes nor broadcasts must have an order or strides, got Slice
 #ifdef CASE_15
 def Tess_BOp : Plain<"b"> {
   let attrFacts = [];
-  let lowering = View<"", "Slice">;
+  let lowering = View<"Slice">;
 }
 #endif
 // CHECK: error: b: a sample must give values, got '$axis'
@@ -138,18 +138,19 @@ def Tess_BOp : Plain<"b"> {
 #ifdef CASE_24
 def Tess_BOp : Plain<"b"> { let normalised = [Normal<"dim", "1">]; }
 #endif
-// CHECK: error: b: normalised must not come with normalise, got axes
+// CHECK: error: b: strided must have two lists and come without order, got 1
 #ifdef CASE_25
 def Tess_BOp : Plain<"b"> {
-  let normalise = "axes";
-  let normalised = [Normal<"axis", "1">];
+  let attrFacts = [];
+  let lowering = View<"Slice">;
+  let strided = ["[0]"];
 }
 #endif
-// CHECK: error: b: a Movement must have either copies or a rule, others neither
+// CHECK: error: b: a Movement must have copies, others none
 #ifdef CASE_26
 def Tess_BOp : Plain<"b"> { let lowering = Movement<>; }
 #endif
-// CHECK: error: b: a CopyRegion must name an operand, got y
+// CHECK: error: b: a CopyRegion must name an operand, or with a range a list of them, got y
 #ifdef CASE_27
 def Tess_BOp : Plain<"b"> {
   let lowering = Movement<>;
@@ -159,4 +160,40 @@ def Tess_BOp : Plain<"b"> {
 // CHECK: error: b: channelAxis must be a number, and the only rule for channels, got '#x'
 #ifdef CASE_28
 def Tess_BOp : Plain<"b"> { let channelAxis = "#x"; }
+#endif
+// CHECK: error: b: at must name a list of operands, or of results in a gradient, got $x
+#ifdef CASE_29
+def Tess_BOp : Plain<"b"> {
+  let lowering = Composite<>;
+  let forward = [(op<"a"> (at<"0"> $x))];
+}
+#endif
+// CHECK: error: b: forward must have each for a list of values and for nothing else, got out
+#ifdef CASE_30
+def Tess_BOp : Plain<"b"> {
+  let lowering = Composite<>;
+  let forward = [(each<"i < 2"> (same $x))];
+}
+#endif
+// CHECK: error: b: sizes of a list of results must be lists, got '#x'
+#ifdef CASE_31
+def Tess_BOp : Plain<"b"> {
+  let results = (outs Variadic<Tess_Float>:$outs);
+  let shapes = "";
+  let sizes = ["#x"];
+}
+#endif
+// CHECK: error: b: a term must have operands that alike takes, got 'alike(#x)'
+#ifdef CASE_32
+def Tess_BOp : Demands<"b", "alike(#x)">;
+#endif
+// CHECK: error: b: a dag must name a value of a list by at, got $inputs
+#ifdef CASE_33
+def Tess_BOp : Plain<"b"> {
+  let arguments = (ins Variadic<Tess_Float>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let shapes = "";
+  let dtypes = Promote<["inputs"]>;
+  let lowering = Composite<>;
+  let forward = [(op<"a"> $inputs)];
+}
 #endif

@@ -114,7 +114,7 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
   let results = (outs Tess_Float:$out);
   let order = "[(i == 0 ? len(#x) : i) - 1 for i < len(#x)]";
   let dtypes = Same<"x">;
-  let lowering = View<"", "Permute">;
+  let lowering = View<"Permute">;
   let samples = [Sample<["4,3"]>];
   let oracle = Oracle<"x">;
   let python = Py<"functional.tensor", "turned">;
@@ -211,7 +211,7 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
 
 // A view whose axes are those of x in another order.
 // TABLE: namespace op_turned {
-// TABLE: terms::permuted(operands[0].shape, terms::listOf(terms::each(int64_t(operands[0].shape.size()), [&](int64_t i) -> int64_t { return
+// TABLE: terms::permuted(operands[0].shape, terms::listOf(terms::each(int64_t(operands[0].shape.size()), [&]({{.*}}int64_t i) -> int64_t { return
 // TABLE: llvm::Expected<Layout> view(
 // TABLE: terms::permuted(x, terms::listOf(
 // TABLE: Lowering::View

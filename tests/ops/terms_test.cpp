@@ -43,6 +43,28 @@ TEST_CASE("lists are made of lists") {
   CHECK((isSame({2, kOpen}, {2, kOpen}) && !isSame({2, kUnknown}, {2, 3})));
 }
 
+TEST_CASE("lists of operands are unified") {
+  Metas metas = {TensorMeta(DType::Float32, {2, kUnknown}), TensorMeta(DType::Float32, {kUnknown, 3})};
+  auto shapes = shapesOf(llvm::ArrayRef<TensorMeta>(metas));
+  CHECK((shapes.size() == 2 && shapes[1] == Sizes({kUnknown, 3})));
+  CHECK((alike(shapes) && unified(shapes) == IntList{2, 3}));
+  metas.emplace_back(DType::Float32, Shape{2, 4});
+  CHECK_FALSE(alike(shapesOf(llvm::ArrayRef<TensorMeta>(metas))));
+  auto ofRank = [](int64_t i) { return IntList(i, 1); };
+  CHECK((!alike(each(2, ofRank)) && alike(each(1, ofRank)) && alike(each(0, ofRank))));
+  sizes::AgreedSizes told;
+  IntList common = {kOpen};
+  CHECK((unify(common, {3}) && told.pairs().size() == 1));
+  CHECK((sum({2, 3}) == 5 && sum({}) == 0 && sum({2, kUnknown}) == kUnknown && sum(start({2, 3, 4}, 2)) == 5));
+}
+
+TEST_CASE("a strided layout begins at its first index, and without elements at that of the other") {
+  Layout x{{4, 6}, {6, 1}, 10};
+  Layout part = strided(x, {2, 3}, {1, 5}, {2, -2});
+  CHECK((part.shape == Shape{2, 3} && part.strides == Shape{12, -2} && part.offset == 21));
+  CHECK(strided(x, {0, 3}, {4, 0}, {1, 1}).offset == 10);
+}
+
 TEST_CASE("steps make lists and are counted") {
   auto isOdd = [](int64_t i) { return i % 2 == 1; };
   CHECK(each(3, [](int64_t i) { return 2 * i; }) == IntList{0, 2, 4});

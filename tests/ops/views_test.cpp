@@ -2,7 +2,6 @@
 #include "tests/ops/Samples.h"
 
 #include "ops/Builtin.h"
-#include "ops/Normalise.h"
 #include "ops/SizeExpr.h"
 #include "ops/ViewRules.h"
 
@@ -115,7 +114,7 @@ TEST_CASE("normalised slices take the same elements") {
       for (int64_t step : {-3, -1, 1, 2}) {
         Slice before({start}, {stop}, {step});
         OpDef after = before;
-        llvm::cantFail(normalise::slice(after, x));
+        llvm::cantFail(after.info().normalise(after, x));
         INFO(before.toString() << " " << after.toString());
         CHECK(places(viewed(after, Layout::contiguous({7}))) == places(viewed(before, Layout::contiguous({7}))));
       }
