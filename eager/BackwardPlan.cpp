@@ -79,6 +79,7 @@ PlanTable &table() {
   static PlanTable *instance = new PlanTable; // never destroyed: threads may outlive main
   return *instance;
 }
+const runtime::MadeAtLoad<table> kMade;
 
 llvm::Expected<BackwardPlanRef> makePlan(const Request &r) {
   llvm::IntrusiveRefCntPtr<BackwardPlan> plan(new BackwardPlan);

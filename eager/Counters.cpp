@@ -24,6 +24,7 @@ Registry &registry() {
   static auto *instance = new Registry; // never destroyed: threads may outlive main
   return *instance;
 }
+const runtime::MadeAtLoad<registry> kMade;
 
 } // namespace
 

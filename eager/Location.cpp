@@ -44,6 +44,7 @@ ScopeTable &scopeTable() {
   static ScopeTable *table = new ScopeTable;
   return *table;
 }
+const runtime::MadeAtLoad<scopeTable> kMade;
 
 thread_local std::vector<uint32_t> scopes;
 

@@ -56,6 +56,7 @@ std::array<Shard, kShards> &shards() {
   }();
   return *instance;
 }
+const runtime::MadeAtLoad<shards> kMade;
 
 /// With the mutex, as all that follows and is not public.
 CompiledOpPtr Shard::find(const KeyPrint &key, const OpDef &wanted) {

@@ -45,6 +45,7 @@ Unseen::Unseen() {
   runtime::holdAcrossFork(mutex);
   runtime::callAcrossFork([] {}, [] {}, [] { unseen().failures.clear(); });
 }
+const runtime::MadeAtLoad<unseen> kMade;
 
 /// Holds the storages of a job, and counts the bytes of those that no other queued job holds.
 void hold(const Job &job) {

@@ -45,6 +45,7 @@ static std::mutex &noteMutex() {
   }();
   return *instance;
 }
+static const runtime::MadeAtLoad<noteMutex> kMade;
 
 void Storage::noteWrite(WriteNoteRef by) {
   std::lock_guard<std::mutex> lock(noteMutex());

@@ -27,6 +27,7 @@ LiveTapes &liveTapes() {
   static LiveTapes *instance = new LiveTapes;
   return *instance;
 }
+const runtime::MadeAtLoad<liveTapes> kMade;
 
 bool isLive(uint32_t owner) {
   LiveTapes &live = liveTapes();

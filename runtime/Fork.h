@@ -13,4 +13,10 @@ void holdAcrossFork(std::mutex &mutex);
 /// before the mutexes above are taken.
 void callAcrossFork(void (*prepare)(), void (*parent)(), void (*child)());
 
+/// Calls `function` when the library is loaded. What it makes at its first call would stay half made in a child that is
+/// forked meanwhile, and the child would wait for it for ever.
+template <auto function> struct MadeAtLoad {
+  MadeAtLoad() { (void)function(); }
+};
+
 } // namespace tess::runtime

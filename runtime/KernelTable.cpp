@@ -83,6 +83,7 @@ static PreparedCache &preparedCache() {
   static PreparedCache *cache = new PreparedCache; // never destroyed: the library's own statics may go first
   return *cache;
 }
+static const MadeAtLoad<preparedCache> kMade;
 
 PreparedCacheStats preparedCacheStats() { return preparedCache().stats(); }
 void setPreparedCacheLimit(uint64_t bytes) { preparedCache().setLimit(bytes); }

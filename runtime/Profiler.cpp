@@ -37,6 +37,7 @@ static Log &theLog() {
   static Log *log = new Log; // never destroyed: the worker may record until the end
   return *log;
 }
+static const MadeAtLoad<theLog> kMade;
 
 uint64_t now() {
   return uint64_t(

@@ -85,6 +85,7 @@ static KeptCalls &all() {
   static KeptCalls *calls = new KeptCalls; // never freed: calls of a frontend may die after static objects
   return *calls;
 }
+static const runtime::MadeAtLoad<all> kMade;
 
 KeptCall::KeptCall(const KeptCall *sibling, Forget forget)
     : variants(sibling ? sibling->variants : std::make_shared<Variants>()),
