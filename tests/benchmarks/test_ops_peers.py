@@ -33,5 +33,7 @@ def test_operands_are_what_a_specification_says():
     assert ops_peers.array("2,3", 0).shape == (2, 3)
     whole = ops_peers.array("i:9:50", 0)
     assert whole.dtype == np.int64 and whole.min() >= 0 and whole.max() < 9
+    rows = ops_peers.array("p:3,50", 0)
+    assert all(len(set(row)) == 50 for row in rows.tolist())
     matrix = ops_peers.array("+4", 0)
     assert (np.linalg.eigvalsh(matrix) > 0).all()

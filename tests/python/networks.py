@@ -1,4 +1,4 @@
-"""A small network that has one of everything, for several tests."""
+"""What several tests run: a small network that has one of everything, and a function."""
 
 import tessera
 import tessera.functional as F  # noqa: N812
@@ -21,3 +21,15 @@ class Net(M.Module):
 
     def forward(self, x):
         return self.fc2(self.drop(F.relu(self.bn(self.fc1(x)))))
+
+
+def windows(w):
+    """Channels of channels: the number of its elements is an expression of more than 256 parts."""
+    twice = F.conv2d(F.conv2d(w, w, None, 1, 1), w, None, 1, 1)
+    return twice[::-2, 6:2:-1]
+
+
+def scaled_windows(w):
+    """A branch whose body has that number."""
+    v = windows(w)
+    return F.cond(v.max() > 0.5, lambda: v * v.size, lambda: v * 2)

@@ -10,7 +10,7 @@ from tessera import jit
 from tessera.autodiff import GradManager
 
 from tests.python.helper import as_list, bits, flat, programs, same_bits
-from tests.python.networks import tensor
+from tests.python.networks import scaled_windows, tensor, windows
 
 TRUE, FALSE = tessera.Tensor(np.bool_(True)), tessera.Tensor(np.bool_(False))
 
@@ -293,17 +293,6 @@ def test_sizes_within_branches_and_loops_stay_free(tmp_path, counts):
     kept.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: jit.Dim("n", 2, 99)}})
     for x in (tensor(5, 2, seed=1), F.abs(tensor(9, 2, seed=2))):
         assert same_bits(jit.load(tmp_path / "p")(x), run(x))
-
-
-def windows(w):
-    """Channels of channels: the number of its elements is an expression of more than 256 parts."""
-    twice = F.conv2d(F.conv2d(w, w, None, 1, 1), w, None, 1, 1)
-    return twice[::-2, 6:2:-1]
-
-
-def scaled_windows(w):
-    v = windows(w)
-    return F.cond(v.max() > 0.5, lambda: v * v.size, lambda: v * 2)
 
 
 def scaled_in_a_loop(w):

@@ -248,10 +248,11 @@ def beyond(got, want, moved, size, dtype, rounded=()):
         wrong = (got != want) & np.all([each == want for each in moved], axis=0)
         return _told(wrong, got, want, np.zeros(want.shape))
     numbers = got.astype(np.float64)
+    unit, least, _ = _FORMATS[dtype]
     with np.errstate(invalid="ignore", over="ignore"):
         spread = np.max([np.abs(each - want) for each in moved], axis=0)
         spread += np.max([_distance(each, numbers) for each in rounded], axis=0, initial=0.0)
-        limit = _FACTOR * spread + _UNITS * _FORMATS[dtype][0] * size
+        limit = _FACTOR * spread + _UNITS * (unit * size + least)
         wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
     return _told(wrong, numbers, want, limit)
 

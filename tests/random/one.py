@@ -5,6 +5,7 @@ with 0 without one, with 3 when the mode says nothing.
 """
 
 import faulthandler
+import functools
 import pickle
 import signal
 import sys
@@ -16,12 +17,20 @@ from tests.random import modes
 _DEADLINE = 300  # seconds, for what takes one
 
 
-def difference(program, mode):
-    """Of a mode, by name; an exception is a difference where eager has none."""
+@functools.lru_cache(maxsize=1)  # asked for each mode
+def _refusal(program):
+    """What eager says to a program that it refuses, which says nothing then; empty for none."""
     try:
         modes.eager(program)
-    except Exception as error:  # noqa: BLE001: a program that eager refuses says nothing
-        raise modes.SkippedError(f"eager: {error}") from None
+    except Exception as error:  # noqa: BLE001: whatever it is
+        return f"eager: {error}"
+    return ""
+
+
+def difference(program, mode):
+    """Of a mode, by name; an exception is a difference where eager has none."""
+    if refused := _refusal(program):
+        raise modes.SkippedError(refused)
     try:
         return modes.ALL[mode](program)
     except modes.SkippedError:

@@ -4,6 +4,7 @@ A program is the body of a function of some arguments. Its captured tensors are 
 parameters. Every statement is a line of Python that defines or changes variables.
 """
 
+import functools
 import re
 import zlib
 from dataclasses import dataclass, field
@@ -33,6 +34,15 @@ from tessera.core.ops import builtin as B
 REFUSALS = (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError)
 
 
+@functools.lru_cache(maxsize=64)  # each mode asks for them anew
+def _numbers(name, shape, dtype, low, high):
+    """Random numbers by name."""
+    random = np.random.RandomState(zlib.crc32(name.encode()))
+    array = samples.random_array(random, shape, dtype, low, high)
+    array.setflags(write=False)
+    return array
+
+
 @dataclass(frozen=True)
 class Input:
     """A tensor that the function does not make: an argument, a constant or a parameter."""
@@ -53,10 +63,7 @@ class Input:
     def array(self, seed, size=None):
         """Its numbers for a seed; `size`: of the free dimension."""
         shape = (size, *self.shape[1:]) if self.free and size is not None else self.shape
-        mixed = zlib.crc32(f"{seed} {self.name}".encode())
-        return samples.random_array(
-            np.random.RandomState(mixed), shape, self.dtype, self.low, self.high
-        )
+        return _numbers(f"{seed} {self.name}", tuple(shape), self.dtype, self.low, self.high)
 
     def tensor(self, seed, size=None):
         """A new tensor of these numbers."""

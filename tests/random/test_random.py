@@ -155,3 +155,10 @@ def test_a_gradient_that_is_zero_but_for_rounding_is_no_finding():
     line = Statement("v0 = F.softmax(a0 * 3 + a1, -1)[:1] + a0[:1]", ("v0",), ("a0", "a1"))
     inputs = (Input("a0", "argument", (300,), "float32"), Input("a1", "argument", (), "float32"))
     assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))
+
+
+def test_numbers_that_no_float32_is_near_are_no_finding():
+    """A product below the least one, and its gradient."""
+    line = Statement("v0 = F.prod(a0)", ("v0",), ("a0",))
+    inputs = (Input("a0", "argument", (17, 17), "float32", -1.0, 2.0),)
+    assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))

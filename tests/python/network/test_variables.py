@@ -12,6 +12,7 @@ from tessera.utils.network import Network
 
 from tests.python.helper import floats, same_bits
 from tests.python.network.graphs import network_of, run, traced_anew
+from tests.python.networks import scaled_windows, windows
 
 FUNCTIONS = {
     "operators": lambda x: (x + 1) * x - x / 2 // 3 % 2 ** abs(-x),
@@ -142,19 +143,9 @@ def test_what_a_variable_does_not_know(what):
         function(x)
 
 
-def windows(w):
-    """Their number of elements is an expression of more than 256 parts."""
-    return F.conv2d(F.conv2d(w, w, None, 1, 1), w, None, 1, 1)[::-2, 6:2:-1]
-
-
-def scaled_in_a_branch(w):
-    v = windows(w)
-    return F.cond(v.max() > 0.5, lambda: v * v.size, lambda: v * 2)
-
-
 @pytest.mark.parametrize("function, message", [
     (lambda w: windows(w).size, "shape: a size of a network must be an expression of at most 256"),
-    (scaled_in_a_branch, "scan: sizes of the step must have at most 256 parts in the network, got"),
+    (scaled_windows, "scan: sizes of the step must have at most 256 parts in the network, got"),
 ])  # fmt: skip
 def test_a_size_with_too_many_parts(function, message):
     sizes = [jit.Dim(name, 2, 100) for name in "nhk"]
