@@ -4,11 +4,13 @@ import os
 import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from tessera import device
+import tessera
+from tessera import device, jit
 
 from tests.random import draw as drawing
-from tests.random import minimise, worker
+from tests.random import minimise, one, worker
 from tests.random.draw import draw
 from tests.random.float64 import float64
 from tests.random.networks import network
@@ -43,6 +45,15 @@ def test_a_difference_is_found_and_made_small():
 def one_line(text, dtype):
     line = Statement(f"v0 = {text}", ("v0",), ("a0",))
     return Program(0, (Input("a0", "argument", (300,), dtype),), (line,), ("v0",))
+
+
+def test_an_error_of_an_earlier_mode_is_no_finding():
+    """Refused at a size: one result was read, and the other one still has its error."""
+    index = tessera.tensor(np.array([0, 9]))
+    function = jit.trace(lambda x: (x[index], x[index] + 1))
+    with pytest.raises(IndexError):
+        [function(tessera.tensor([1.0]))[0].numpy() for _ in range(3)]
+    assert not one.difference(one_line("F.relu(a0)", "float32"), "traced")
 
 
 def test_an_index_that_fewer_rows_leave_out_is_no_finding_where_nothing_reads_its_change():
