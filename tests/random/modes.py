@@ -14,7 +14,15 @@ from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import float64
 from tests.random.interchange import onnx
 from tests.random.networks import network, nodes
-from tests.random.observe import CALLS, SkippedError, difference, eager, fresh, observed
+from tests.random.observe import (
+    CALLS,
+    SkippedError,
+    difference,
+    eager,
+    fresh,
+    observed,
+    skipping_refusals,
+)
 from tests.random.outside import outside
 from tests.random.program import REFUSALS
 
@@ -65,7 +73,7 @@ def autocast(program):
     def cast(function):
         return amp.autocast(low_prec_dtype=low)(function)
 
-    with _skipping_refusals():
+    with skipping_refusals():
         expected = run(cast)
     try:
         within, around = run(lambda f: jit.trace(cast(f))), run(lambda f: cast(jit.trace(f)))
@@ -143,15 +151,6 @@ def two_threads(program):
     return found[0] if found else ""
 
 
-@contextlib.contextmanager
-def _skipping_refusals():
-    """Around what eager may refuse: the mode says nothing then."""
-    try:
-        yield
-    except REFUSALS as error:
-        raise SkippedError(f"eager: {error}") from None
-
-
 def aliased(program):
     """One tensor in two places at some calls: two arguments, or one and a captured tensor."""
     alike = [(a, b) for n, a in enumerate(program.inputs) for b in program.inputs[n + 1:]
@@ -176,7 +175,7 @@ def aliased(program):
             seen.append((bits(as_list(call(*arguments))), bits(arguments)))
         return seen, bits(list(captured.values()))
 
-    with _skipping_refusals():
+    with skipping_refusals():
         expected = rows(lambda function: function)
     return difference(rows(jit.trace), expected, f"{pair[0].name} is {pair[1].name}")
 
@@ -205,7 +204,7 @@ def resized(program):
         return False
 
     taken = [size for size in sizes if is_taken(size)]
-    with _skipping_refusals():
+    with skipping_refusals():
         expected = rows(lambda function: function, taken)
     return difference(rows(jit.trace, taken), expected, f"sizes {taken}")
 
@@ -221,7 +220,7 @@ def _eager_gradients(program):
     names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
     if program.loss or not names or any(s.writes for s in program.statements):
         raise SkippedError("no gradient to take")
-    with _skipping_refusals():
+    with skipping_refusals():
         return names, _gradients(program, names, lambda function: function)
 
 

@@ -1,15 +1,27 @@
 """What runs of a program give, and where two of them differ."""
 
+import contextlib
+
 import numpy as np
 import tessera
 
 from tests.python.helper import as_list, bits
+from tests.random.program import REFUSALS
 
 CALLS = (11, 12, 13)  # seeds of the data of successive calls
 
 
 class SkippedError(Exception):
     """The mode says nothing about this program."""
+
+
+@contextlib.contextmanager
+def skipping_refusals():
+    """Around what eager may refuse: the mode says nothing then."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise SkippedError(f"eager: {error}") from None
 
 
 def observed(function, program, captured, seeds=CALLS, size=None):

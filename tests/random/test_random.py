@@ -1,5 +1,6 @@
 """A hundred random programs: every mode gives the bits of the eager run."""
 
+import contextlib
 import os
 import warnings
 from dataclasses import replace
@@ -173,3 +174,13 @@ def test_numbers_that_no_float32_is_near_are_no_finding():
     line = Statement("v0 = F.prod(a0)", ("v0",), ("a0",))
     inputs = (Input("a0", "argument", (17, 17), "float32", -1.0, 2.0),)
     assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))
+
+
+def test_what_eager_refuses_with_the_random_numbers_of_a_file_is_no_finding():
+    """After two calls the third draws what fits nothing."""
+    draws = Statement("v0 = ts.random.uniform(0, 1, (3,))", ("v0",), (), stochastic=True)
+    line = Statement("v1 = a0[[], v0 > 0.5]", ("v1",), ("a0", "v0"))
+    inputs = (Input("a0", "argument", (4, 3), "float32"),)
+    for seed in range(20):
+        with contextlib.suppress(SkippedError):
+            assert not one.difference(Program(seed, inputs, (draws, line), ("v1",)), "loaded")
