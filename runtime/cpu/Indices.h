@@ -6,12 +6,6 @@
 
 namespace tess::runtime::cpu {
 
-/// Element `offset` of an int32 or int64 operand.
-inline int64_t indexAt(DType dtype, const void *data, int64_t offset) {
-  return dtype == DType::Int64 ? static_cast<const int64_t *>(data)[offset]
-                               : static_cast<const int32_t *>(data)[offset];
-}
-
 /// Counts a negative index from the end; false when the index is outside an axis of `size`.
 inline bool wrapIndex(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;

@@ -32,11 +32,15 @@ private:
   /// Copies the rows whose flag is set, and returns their number.
   template <typename T> int64_t take(const uint8_t *flags, const T *from, T *to) const {
     int64_t count = 0;
-    for (int64_t i = 0; i < rows; ++i)
-      if (flags[i] && size == 1)
-        to[count++] = from[i];
-      else if (flags[i])
-        std::copy_n(from + i * size, size, to + count++ * size);
+    if (size == 1) // every element is written, and the next one over it where it is not taken: no branch is guessed
+      for (int64_t i = 0; i < rows; ++i) {
+        to[count] = from[i];
+        count += flags[i] != 0;
+      }
+    else
+      for (int64_t i = 0; i < rows; ++i)
+        if (flags[i])
+          std::copy_n(from + i * size, size, to + count++ * size);
     return count;
   }
 
@@ -50,25 +54,32 @@ public:
   explicit NonZero(const PrepareRequest &request) : x(request.inputs[0]) { implementationName = "own:non_zero"; }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    auto *to = static_cast<int32_t *>(outputs[0]);
-    int64_t count = 0;
-    withTypeOrComplex(x.dtype, [&](auto tag) {
-      using T = decltype(tag);
-      auto *from = static_cast<const T *>(inputs[0]);
-      Odometer<0> walk(x.shape, {});
-      for (int64_t i = 0, n = countOf(x.shape); i < n; ++i, walk.next()) {
-        if (auto element = widen(from[i]); element == decltype(element)(0))
-          continue;
-        for (size_t axis = 0; axis < x.shape.size(); ++axis)
-          *to++ = int32_t(walk.at(axis));
-        ++count;
-      }
+    context.unknownExtent = withTypeOrComplex(x.dtype, [&](auto tag) {
+      return find(static_cast<const decltype(tag) *>(inputs[0]), static_cast<int32_t *>(outputs[0]));
     });
-    context.unknownExtent = count;
     return llvm::Error::success();
   }
 
 private:
+  /// Writes the positions, and returns their number. Those of every element are written, and the next ones over them
+  /// where it is zero: no branch is guessed.
+  template <typename T> int64_t find(const T *from, int32_t *to) const {
+    int64_t rank = int64_t(x.rank()), count = 0;
+    Shape rows = x.shape;
+    int64_t line = rank ? rows.pop_back_val() : 1;
+    Odometer<0> walk(rows, {});
+    for (int64_t i = 0, n = countOf(rows); i < n; ++i, walk.next(), from += line)
+      for (int64_t j = 0; j < line; ++j) {
+        for (int64_t axis = 0; axis + 1 < rank; ++axis)
+          to[count * rank + axis] = int32_t(walk.at(axis));
+        if (rank)
+          to[count * rank + rank - 1] = int32_t(j);
+        auto element = widen(from[j]);
+        count += !(element == decltype(element)(0));
+      }
+    return count;
+  }
+
   TensorMeta x;
 };
 

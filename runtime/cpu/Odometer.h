@@ -19,6 +19,17 @@ public:
   /// The index along an axis.
   int64_t at(size_t axis) const { return index[axis]; }
 
+  /// Goes to element `number` in this order, which is one of the shape's or 0.
+  void seek(int64_t number) {
+    index.assign(shape.size(), 0);
+    offsets = {};
+    for (size_t axis = shape.size(); number > 0 && axis-- > 0; number /= shape[axis]) {
+      index[axis] = number % shape[axis];
+      for (size_t i = 0; i < N; ++i)
+        offsets[i] += index[axis] * strides[i][axis];
+    }
+  }
+
   /// Goes to the next element; after the last one to the first.
   void next() {
     for (size_t axis = shape.size(); axis-- > 0;) {

@@ -237,3 +237,28 @@ def test_trips_must_stack_the_same_shape():
         with pytest.raises(ValueError, match="stack: inputs must|scan: step must return each y"):
             call(other)
         assert call(alike).tolist() == [[1.0], [4.0]]
+
+
+def test_a_size_from_around_a_loop_may_be_a_number_within_it():
+    """Around it an expression, since the mask makes the axis one; a generator of its own takes it
+    for the count of its numbers."""
+    mask = np.arange(6) == 2
+
+    def run(x):
+        scaled = F.relu(x) + 0.5
+        x[mask] = 0.25
+        (size,) = scaled.shape
+        first = F.full((), 0, dtype="int64")
+        count = F.while_loop(
+            lambda n, c: n < 3, lambda n, c: (n + 1, c + size), F.full((), 0.0), first
+        )
+        return count[1], tessera.random.gamma(scaled, 1.0)
+
+    call = jit.trace(run)
+    for _ in range(3):
+        rows = []
+        for each in (call, run):
+            tessera.seed(4)
+            rows.append(each(tessera.tensor(np.arange(6, dtype="float32"))))
+        assert all(same_bits(a, b) for a, b in zip(*rows, strict=True))
+        assert rows[0][0].item() == 18

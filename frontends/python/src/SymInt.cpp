@@ -140,7 +140,8 @@ std::optional<int64_t> expressionOf(PyObject *object) {
 Number numberOf(PyObject *symInt) {
   int64_t value = nb::cast<int64_t>(nb::handle(symInt).attr("_value"));
   std::optional<int64_t> expression = expressionOf(symInt);
-  return expression ? Number::size(value, *expression) : Number::integer(value);
+  bool isKnownHere = !expression || !sizes::isSymbolic(*expression); // in a body it may be a number
+  return isKnownHere ? Number::integer(value) : Number::size(value, *expression);
 }
 
 std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numbers) {
