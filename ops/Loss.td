@@ -38,6 +38,14 @@ class AtLabel<dag x, string like, dag pred> {
   dag isLabel = (op<"one_hot_like"> (op<"expand_dims", "axis=[-1]"> $label), pred);
   dag all = (op<"sum", "axes=[-1]"> (op<"where"> isLabel, x, K<"0", like>));
 }
+// The same, of a loss that reads no other element of x: by an address. `picked`: the elements at `inClass`, the labels with
+// 0 for those that are none.
+defvar numClasses = (piece<"extent", [predAxis, "@label"]> $pred);
+defvar isClass = (op<"logical_and"> (op<"greater_equal"> $label, K<"0", "label">), (op<"less"> $label, numClasses));
+defvar inClass = (op<"where"> isClass, $label, K<"0", "label">);
+class PickedAtLabel<dag picked, string like> {
+  dag all = (op<"where"> isClass, picked, K<"0", like>);
+}
 class ClassLoss<string m, string what, string expr> : LossOp<m, what, expr> {
   let sizes = ["$reduction == 'none' ? without(#pred, $axis) : []"];
   let requires = [Require<labelOfPred, "without(#pred, $axis) == #label", "pred {pred} and label {label}">];
@@ -74,13 +82,16 @@ def Tess_NllLossOp : ClassLoss<"nll_loss", "negative log likelihood of class ind
     "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
   let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
     that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
-    their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0. As PyTorch's
-    nll_loss.}];
+    their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0; of no classes
+    there is none. As PyTorch's nll_loss.}];
   defvar zero = K<"0", "pred">;
   defvar ignored = (op<"scalar_tensor", "value=$ignore_index;dtype=@label">);
   defvar counts = (op<"not_equal"> $label, ignored);
-  defvar weights = (when<"given(weight)"> AtLabel<(same $weight), "weight", predByClass>.all, (same K<"1", "pred">));
-  defvar score = AtLabel<predByClass, "pred", predByClass>.all;
+  defvar ofClass = (op<"index_get", "axes=[0]"> $weight, inClass);
+  defvar weights = (when<"given(weight)"> PickedAtLabel<ofClass, "weight">.all, (same K<"1", "pred">));
+  defvar axes = !strconcat("axis=[", predAxis, "]");
+  defvar ofLabel = (op<"squeeze", axes> (op<"gather", !strconcat("axis=", predAxis)> $pred, (op<"expand_dims", axes> inClass)));
+  defvar score = PickedAtLabel<ofLabel, "pred">.all;
   defvar losses = (op<"where"> counts, (op<"neg"> (op<"mul"> weights, score)), zero);
   // The mean is that of PyTorch: divided by the weights of the labels that count.
   defvar mean = (op<"div"> (op<"sum"> losses), (op<"sum"> (op<"where"> counts, weights, zero)));
@@ -96,6 +107,7 @@ def Tess_NllLossOp : ClassLoss<"nll_loss", "negative log likelihood of class ind
               "pred {pred} and weight {weight}">];
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "0; 5">,
                  Sample<["6,5", "6", "5"], "ignore_index=1", "-2; 0; 0.5", "0; 5; 2">,
+                 Sample<["5,5", "5", "5"], "", "-2; 0; 0.5", "0; 5; 2">,
                  Sample<["2,5,3", "2,3"], "reduction=\"none\";ignore_index=2", "-2; 0", "0; 5">,
                  Sample<["5,4", "4", "5"], "axis=0;reduction=\"sum\"", "-2; 0; 0.5", "0; 5; 2">,
                  Sample<["5,4", "4"], "axis=0", "-2; 0", "0; 5">];

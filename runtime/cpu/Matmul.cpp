@@ -54,7 +54,7 @@ static Layout tidy(Layout layout) {
   else if (rows == 1)
     rowStride = columnStride == 1 ? columns : 1;
   else if (columns == 1)
-    columnStride = rowStride == 1 ? rows : 1;
+    columnStride = 1;
   int64_t packed = rows * columns;
   for (size_t i = r - 2; i-- > 0;) {
     if (layout.shape[i] == 1)
@@ -113,9 +113,9 @@ static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulS
   calls.setImplementation(desc.impl_info_str());
 }
 
-/// Whether our own loops may run. A file that was compiled for a kernel of the library keeps that kernel.
-static bool mayBeOwn(const PrepareRequest &request) {
-  return request.implementation.empty() || request.implementation == "own:matmul";
+/// Whether our own loops of this name may run. A file that was compiled for a kernel of the library keeps that kernel.
+static bool mayBe(const char *own, const PrepareRequest &request) {
+  return request.implementation.empty() || request.implementation == own;
 }
 
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
@@ -123,9 +123,12 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   std::optional<dnnl::memory::data_type> type = dnnlType(request.outputs[0].dtype);
   bool same = request.inputs[0].dtype == request.inputs[1].dtype && request.inputs[0].dtype == request.outputs[0].dtype;
   int64_t products = shape.batch * shape.m * shape.n * shape.k;
-  if (!type || !same || products == 0 || (products <= kOwnProducts && mayBeOwn(request)))
+  if (!type || !same || products == 0 || (products <= kOwnProducts && mayBe("own:matmul", request)))
     return prepareOwnMatmul(request);
   collapseBatch(shape);
+  bool isByVector = shape.out.size() == 2 && shape.n == 1 && request.outputs[0].dtype == DType::Float32;
+  if (isByVector && mayBe(kMatrixVector, request))
+    return prepareMatrixVector(shape, request.threads);
   unsigned threads = products < kSerialProducts ? 1 : request.threads;
   return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
 }

@@ -326,7 +326,8 @@ class Drawer:
         chosen = ends[-4:] + [n for n in made if self.chance(0.1)]
         if self.chance(0.1):
             chosen += [each.name for each in self.inputs if each.kind == "argument"][:1]
-        return tuple(dict.fromkeys(chosen)) or tuple(made[-1:])
+        changed = [n for s in self.statements for n in s.targets]
+        return tuple(dict.fromkeys(chosen)) or tuple(made[-1:] or changed[-1:])
 
     def finished(self, program):
         """With a gradient and an optimizer, where they can be."""

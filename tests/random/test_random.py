@@ -184,3 +184,10 @@ def test_what_eager_refuses_with_the_random_numbers_of_a_file_is_no_finding():
     for seed in range(20):
         with contextlib.suppress(SkippedError):
             assert not one.difference(Program(seed, inputs, (draws, line), ("v1",)), "loaded")
+
+
+def test_a_program_that_only_changes_its_arguments_returns_one():
+    """A file's program must return a tensor."""
+    drawer = drawing.Drawer(0)
+    drawer.statements = [Statement("a0[0] = 1", ("a0",), ("a0",), writes=True)]
+    assert drawer.results() == ("a0",)

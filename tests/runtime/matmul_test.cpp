@@ -120,6 +120,21 @@ TEST_CASE("matmul: transposes are those of the last two axes") {
   checkClose(result.outputs[0], reference(transposed(a), transposed(b), {2}), 1e-5);
 }
 
+TEST_CASE("matmul by a vector: the same bits in either layout, with one thread and two") {
+  int64_t rows = GENERATE(1, 130, 700), depth = GENERATE(40, 1500);
+  if (rows * depth <= 1024)
+    return; // by the loops for small products
+  HostTensor a = randomF32({rows, depth}, 1), b = randomF32({depth, 1}, 2);
+  CallResult one = callKernel(matmul(), {a, b}), two = callKernel(matmul(), {a, b}, {2});
+  checkClose(one.outputs[0], reference(a, b, {}), 1e-4);
+  CHECK(one.implementation == "own:matrix_vector");
+  OpDef op = matmul();
+  op.set("transpose_x", true);
+  CallResult other = callKernel(op, {transposed(a), b}, {2});
+  CHECK(two.outputs[0].values<float>() == one.outputs[0].values<float>());
+  CHECK(other.outputs[0].values<float>() == one.outputs[0].values<float>());
+}
+
 TEST_CASE("matmul: every dtype against double") {
   auto dtype = GENERATE(DType::Float16, DType::BFloat16, DType::Float32, DType::Float64);
   HostTensor a = cast(randomF32({2, 17, 33}, 1), dtype), b = cast(randomF32({33, 70}, 2), dtype);

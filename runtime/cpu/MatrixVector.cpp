@@ -1,0 +1,90 @@
+//===- MatrixVector.cpp - a matrix of floats by a vector ------------------===//
+//
+// The library computes it by kernels for matrices, several times slower. Each
+// result is summed in 16 lanes, element k of the vector in lane k modulo 16,
+// and these by halves, as the compiler's reductions are; so neither the layout
+// of the matrix nor the threads change a bit.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/ParallelFor.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/MatmulShape.h"
+#include "runtime/schema/KernelAbi.h"
+
+#include <algorithm>
+
+namespace tess::runtime::cpu {
+
+namespace {
+
+constexpr int64_t kWidth = kLanes;
+constexpr int64_t kTile = 64; // rows whose sums are kept at a time where rows lie side by side
+
+class MatrixVector : public PreparedKernel {
+public:
+  MatrixVector(const MatmulShape &shape, unsigned threads)
+      : rows(shape.out[0]), depth(shape.k), rowStride(shape.lhs.strides[0]), step(shape.lhs.strides[1]) {
+    implementationName = kMatrixVector;
+    threadCount = rows * depth < kSerialProducts ? 1 : threads;
+  }
+
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
+    const auto *matrix = static_cast<const float *>(inputs[0]), *vector = static_cast<const float *>(inputs[1]);
+    auto *out = static_cast<float *>(outputs[0]);
+    parallelFor(threadCount, rows, kWidth, [&](int64_t begin, int64_t end, unsigned) {
+      if (step == 1)
+        for (int64_t row = begin; row < end; ++row)
+          out[row] = dot(matrix + row * rowStride, vector);
+      else
+        for (int64_t row = begin; row < end; row += kTile)
+          sumTile(matrix + row * rowStride, vector, std::min(kTile, end - row), out + row);
+    });
+    return llvm::Error::success();
+  }
+
+private:
+  float dot(const float *line, const float *vector) const {
+    float sums[kWidth] = {};
+    int64_t k = 0;
+    for (; k + kWidth <= depth; k += kWidth)
+      for (int64_t lane = 0; lane < kWidth; ++lane)
+        sums[lane] += line[k + lane] * vector[k + lane];
+    for (int64_t lane = 0; k < depth; ++lane, ++k)
+      sums[lane] += line[k] * vector[k];
+    for (int64_t half = kWidth / 2; half; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        sums[lane] += sums[lane + half];
+    return sums[0];
+  }
+
+  /// The same of `count` rows at once, in loops over them.
+  void sumTile(const float *matrix, const float *vector, int64_t count, float *out) const {
+    float sums[kWidth][kTile] = {};
+    for (int64_t k = 0; k < depth; ++k)
+      addRows(matrix + k * step, vector[k], count, sums[k % kWidth]);
+    for (int64_t half = kWidth / 2; half; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane)
+        for (int64_t row = 0; row < count; ++row)
+          sums[lane][row] += sums[lane + half][row];
+    std::copy_n(sums[0], count, out);
+  }
+
+  void addRows(const float *line, float factor, int64_t count, float *sums) const {
+    if (rowStride == 1)
+      for (int64_t row = 0; row < count; ++row)
+        sums[row] += line[row] * factor;
+    else
+      for (int64_t row = 0; row < count; ++row)
+        sums[row] += line[row * rowStride] * factor;
+  }
+
+  int64_t rows, depth, rowStride, step; // strides of the matrix, in elements
+};
+
+} // namespace
+
+PreparedRef prepareMatrixVector(const MatmulShape &shape, unsigned threads) {
+  return std::make_shared<MatrixVector>(shape, threads);
+}
+
+} // namespace tess::runtime::cpu
