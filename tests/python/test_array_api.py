@@ -191,6 +191,20 @@ def test_log1p_is_exact_near_0():
     np.testing.assert_allclose(got.real, np.real(want), rtol=1e-8)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_next_number_of_any_size(dtype):
+    """Below the normal numbers too, where a half of the least one is 0."""
+    facts, random = np.finfo(dtype), np.random.RandomState(0)
+    edges = [0.0, -0.0, facts.smallest_subnormal, facts.smallest_normal, facts.max / 2]
+    powers = np.linspace(np.log2(facts.smallest_normal), facts.maxexp - 2, 300)
+    sizes = [*edges, *random.uniform(0.5, 1, 300) * 2**powers]
+    x = np.array([*sizes, *np.negative(sizes)], dtype)
+    for way in (1, -1, np.inf, -np.inf):
+        towards = np.full_like(x, way)
+        got = xp.nextafter(*(tessera.Tensor(each, dtype=dtype) for each in (x, towards)))
+        np.testing.assert_array_equal(got.numpy(), np.nextafter(x, towards))
+
+
 def test_nothing_is_imported_before_it_is_used():
     code = "import sys, tessera; assert 'tessera.array_api' not in sys.modules\n"
     code += "tessera.tensor(1.0).__array_namespace__(); assert 'tessera.array_api' in sys.modules"

@@ -102,6 +102,40 @@ TEST_CASE("index_set and index_add: values broadcast, order counts") {
         Floats{0, 201, 2, 403, 4, 605, 6, 7, 8, 9, 10, 11});
 }
 
+/// `count` positions below `size`, each of them several times.
+HostTensor repeated(int64_t count, int64_t size) {
+  std::vector<int64_t> positions;
+  for (int64_t i = 0; i < count; ++i)
+    positions.push_back(i * i % size);
+  return i64({count}, positions);
+}
+
+TEST_CASE("indices: threads share rows, columns and blocks, and what wins is the last") {
+  auto [shape, axis] =
+      GENERATE(values<std::pair<Shape, int64_t>>({{{2, 400, 700}, 1}, {{400, 700}, 0}, {{50, 700}, 1}}));
+  HostTensor x = range(shape), index = repeated(700, shape[size_t(axis)]);
+  HostTensor value = callKernel(indexed("index_get", {axis}), {x, index}).outputs[0];
+  for (const char *name : {"index_get", "index_set", "index_add"}) {
+    INFO(name << " along " << axis);
+    bool isRead = name == llvm::StringRef("index_get");
+    std::vector<HostTensor> operands = isRead ? std::vector{x, index} : std::vector{x, value, index};
+    OpDef op = indexed(name, {axis});
+    CHECK(floats(callKernel(op, operands)) == floats(callKernel(op, operands, {3})));
+  }
+}
+
+TEST_CASE("gather and scatter: threads share rows, or columns of what is one row") {
+  auto [shape, axis] = GENERATE(values<std::pair<Shape, int64_t>>({{{60, 900}, 1}, {{60, 900}, 0}}));
+  HostTensor x = range(shape), index(DType::Int64, shape);
+  for (int64_t i = 0; i < index.meta.numElements(); ++i)
+    index.as<int64_t>()[i] = i * i % shape[size_t(axis)];
+  CHECK(floats(callKernel(along("gather", axis), {x, index})) ==
+        floats(callKernel(along("gather", axis), {x, index}, {3})));
+  HostTensor source = callKernel(along("gather", axis), {x, index}).outputs[0];
+  CHECK(floats(callKernel(along("scatter", axis), {x, index, source})) ==
+        floats(callKernel(along("scatter", axis), {x, index, source}, {3})));
+}
+
 TEST_CASE("index_add sums narrow floats one addition at a time") {
   HostTensor x(DType::Float16, {1}, std::vector<F16>{F16(2048)});
   HostTensor ones(DType::Float16, {3}, std::vector<F16>{F16(1), F16(1), F16(1)});

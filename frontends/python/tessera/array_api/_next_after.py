@@ -36,6 +36,6 @@ def _moved(x, step, facts):
     scaled = _ops.mul(x, 1 / unit)
     between = (scaled + step * (_ops.abs(scaled) * factor)) * unit
     tiny = x + step * smallest
-    isnormal = _ops.greater_equal(size, 0.5 * smallest / unit**2)
+    isnormal = _ops.greater_equal(size, smallest / unit**2 / 2)  # half of smallest is 0 in float64
     istiny = _ops.less(size, smallest / unit)
     return _ops.where(isnormal, normal, _ops.where(istiny, tiny, between))
