@@ -184,7 +184,9 @@ def Tess_SumToOp : Tess_Op<"sum_to"> {
   let arguments = (ins Tess_NumberOrComplex:$x, Tess_Any:$like);
   let results = (outs Tess_NumberOrComplex:$out);
   let shapes = "(*D), (*L) -> (*L)";
-  let requires = [Require<"like must broadcast to x", "fits(#like, #x)", "x {x} and like {like}">];
+  // A size of like that is no number is taken for that of x: which axes are summed is part of the graph.
+  defvar agrees = "all(isNumber(#like[i]) || #like[i] == #x[i + len(#x) - len(#like)] for i < len(#like))";
+  let requires = [Require<"like must broadcast to x", "fits(#like, #x) && " # agrees, "x {x} and like {like}">];
   let dtypes = Same<"x">;
   let lowering = Composite<>;
   let forward = [(piece<"summed"> $x, $like)];

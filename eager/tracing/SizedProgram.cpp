@@ -1,6 +1,8 @@
 //===- SizedProgram.cpp - one program for calls of other sizes ------------===//
 #include "eager/tracing/SizedProgram.h"
 #include "eager/Location.h"
+#include "eager/tracing/SymbolicShapes.h"
+#include "ir/SizeChecks.h"
 #include "ops/Control.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -122,9 +124,34 @@ static size_t mostDataSizes(const Recording &recording) {
   return most;
 }
 
+/// Why the graph of a recorded operator would take sizes for equal that were not: one that data decided was 1, and
+/// other axes are summed or repeated then. Empty: it takes none.
+static std::string whyTakenForEqual(const Recording &recording) {
+  SymbolicShapes shapes;
+  auto recorded = [&](uint32_t symbol) { return recording.sizeOf(symbol); };
+  for (const Recording::Op &op : recording.ops()) {
+    if (!ir::needsSizeChecks(op.op))
+      continue;
+    Metas operands;
+    for (uint32_t input : op.inputs)
+      operands.emplace_back(recording.values()[input].meta.dtype, shapes.of(recording, input));
+    for (const ir::SizeCheck &check : ir::sizeChecks(op.op, operands, op.segments)) {
+      int64_t own = sizes::substitute(operands[check.operand].shape[check.axis], recorded);
+      int64_t other = sizes::substitute(check.size, recorded);
+      if (own != other && own != kUnknown && other != kUnknown)
+        return (op.op.name() + " of sizes " + llvm::Twine(own) + " and " + llvm::Twine(other) +
+                ", which it takes for equal, at " + op.location.describe())
+            .str();
+    }
+  }
+  return "";
+}
+
 llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
   if (!recording.hasDataSizes())
     return "";
+  if (std::string why = whyTakenForEqual(recording); !why.empty())
+    return why;
   auto why = whyOther(recording, record, {{1}, {2}, {3}, {4}, {6}, {-1}, {-2}, {1, -1}, {-1, 1}, {2, -2}});
   if (!why || *why)
     return why ? llvm::Expected<std::string>(**why) : why.takeError();

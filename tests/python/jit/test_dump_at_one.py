@@ -5,6 +5,8 @@ import pytest
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 from tessera import Tensor, jit
+from tessera.core import apply
+from tessera.core.ops import builtin as B  # noqa: N812
 from tessera.jit import Dim
 
 from tests.python.helper import same_bits
@@ -42,3 +44,27 @@ def test_what_is_another_function_at_size_1_is_refused(tmp_path):
 def test_a_bound_of_1_stays(tmp_path):
     program = dumped(lambda x: x + 1, (3,), tmp_path / "one.tess", high=1)
     assert program(F.ones((1, 3))).tolist() == [[2, 2, 2]]
+
+
+def summed_to_positive(x, y):
+    return apply(B.SumTo(), x, y[y > 0])[0]
+
+
+def test_a_sum_to_a_size_of_data_takes_it_for_that_of_its_operand(tmp_path):
+    x, one, all_four = F.ones((3, 4)), Tensor([1.0, -1, -1, -1]), F.ones((4,))
+    traced = jit.trace(summed_to_positive, capture_as_const=True)
+    assert traced(x, all_four).tolist() == [3, 3, 3, 3]
+    traced.dump(tmp_path / "four.tess", arg_names=["x", "y"])
+    program = jit.load(tmp_path / "four.tess")
+    assert program(x, all_four).tolist() == [3, 3, 3, 3]
+    with pytest.raises(ValueError, match="sum_to: sizes must match, got axis 0 of .* and 4"):
+        program(x, one)
+    assert traced(x, one).tolist() == [12]
+
+
+def test_a_sum_over_a_size_of_data_is_refused(tmp_path):
+    x, one = F.ones((3, 4)), Tensor([1.0, -1, -1, -1])
+    traced = jit.trace(summed_to_positive, capture_as_const=True)
+    assert traced(x, one).tolist() == [12]
+    with pytest.raises(ValueError, match="hold for all sizes .*, got sum_to of sizes 1 and 4"):
+        traced.dump(tmp_path / "one.tess", arg_names=["x", "y"])
