@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,13 +13,66 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
+#include <type_traits>
 
 namespace tess::runtime::cpu {
 
 namespace {
 
 template <typename A> bool less(A a, A b) { return a < b || (a == a && b != b); }
+
+/// A number in the order of the elements, equal for equal ones: -0 and 0, and all NaN, which are the largest.
+template <typename A> auto orderedKey(A x) {
+  using Key = std::conditional_t<sizeof(A) <= 4, uint32_t, uint64_t>;
+  constexpr Key kSign = Key(1) << (8 * sizeof(Key) - 1);
+  if constexpr (std::is_floating_point_v<A>) {
+    Key bits = std::bit_cast<Key>(x == 0 ? A(0) : x);
+    return x != x ? ~Key(0) : bits & kSign ? ~bits : bits | kSign;
+  } else {
+    return Key(std::is_signed_v<A> ? Key(x) ^ kSign : Key(x));
+  }
+}
+
+/// An element of 32 bits or fewer in a line: its key, then its place, so that entries are ordered as elements are.
+struct NarrowEntry {
+  uint64_t bits;
+  NarrowEntry() = default;
+  NarrowEntry(uint32_t key, int32_t place) : bits(uint64_t(key) << 32 | uint32_t(place)) {}
+  int32_t place() const { return int32_t(bits); }
+  bool operator<(const NarrowEntry &other) const { return bits < other.bits; }
+};
+/// One of 64 bits.
+struct WideEntry {
+  uint64_t key;
+  int32_t at;
+  WideEntry() = default;
+  WideEntry(uint64_t key, int32_t place) : key(key), at(place) {}
+  int32_t place() const { return at; }
+  bool operator<(const WideEntry &other) const { return key != other.key ? key < other.key : at < other.at; }
+};
+
+/// Entries that lie in the order of their places, in the order of their keys: byte by byte, the lowest one first. They
+/// are in the returned one of the two lists.
+NarrowEntry *sortByBytes(NarrowEntry *entries, NarrowEntry *other, int64_t size) {
+  constexpr unsigned kBytes = 4, kFirstBit = 32, kValues = 256;
+  std::array<std::array<uint32_t, kValues>, kBytes> counts = {};
+  for (int64_t i = 0; i < size; ++i)
+    for (unsigned byte = 0; byte < kBytes; ++byte)
+      ++counts[byte][entries[i].bits >> (kFirstBit + 8 * byte) & 0xFF];
+  for (unsigned byte = 0; byte < kBytes; ++byte) {
+    const unsigned shift = kFirstBit + 8 * byte;
+    auto &ends = counts[byte];
+    if (ends[entries[0].bits >> shift & 0xFF] == size)
+      continue; // all have the same
+    std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0u);
+    for (int64_t i = 0; i < size; ++i)
+      other[ends[entries[i].bits >> shift & 0xFF]++] = entries[i];
+    std::swap(entries, other);
+  }
+  return entries;
+}
 
 class Sort : public PreparedKernel {
 public:
@@ -29,42 +83,59 @@ public:
     rows = countOf(llvm::ArrayRef(shape).drop_back());
     size = shape.back();
     taken = request.outputs[0].shape.back();
-    workspace = llvm::alignTo(size_t(size) * sizeof(int32_t) + 1, 64);
+    constexpr int64_t kElement = 10'000; // ps
+    threadCount = threadsFor(rows * size * kElement, request.threads);
+    lineBytes = llvm::alignTo(2 * size_t(size) * sizeof(WideEntry) + 1, 64);
+    workspace = lineBytes * threadCount;
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    auto *order = static_cast<int32_t *>(context.workspace);
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      for (int64_t row = 0; row < rows; ++row) {
-        const T *line = static_cast<const T *>(inputs[0]) + row * size;
-        sortLine<T>(line, order);
-        for (int64_t i = 0; i < taken; ++i) {
-          static_cast<T *>(outputs[0])[row * taken + i] = line[order[i]];
-          static_cast<int32_t *>(outputs[1])[row * taken + i] = order[i];
-        }
-      }
+      parallelFor(threadCount, rows, 1, [&](int64_t begin, int64_t end, unsigned part) {
+        void *memory = static_cast<char *>(context.workspace) + part * lineBytes;
+        for (int64_t row = begin; row < end; ++row)
+          sortLine(static_cast<const T *>(inputs[0]) + row * size, memory, static_cast<T *>(outputs[0]) + row * taken,
+                   static_cast<int32_t *>(outputs[1]) + row * taken);
+      });
     });
     return llvm::Error::success();
   }
 
 private:
-  template <typename T> void sortLine(const T *line, int32_t *order) const {
-    std::iota(order, order + size, 0);
-    auto before = [&](int32_t a, int32_t b) {
-      auto x = widen(line[a]), y = widen(line[b]);
-      bool ahead = descending ? less(y, x) : less(x, y), behind = descending ? less(x, y) : less(y, x);
-      return ahead || (!behind && a < b);
-    };
-    if (taken < size)
-      std::partial_sort(order, order + taken, order + size, before);
-    else
-      std::sort(order, order + size, before);
+  template <typename T> void sortLine(const T *line, void *memory, T *values, int32_t *places) const {
+    using Key = decltype(orderedKey(widen(T())));
+    using Entry = std::conditional_t<sizeof(Key) == 4, NarrowEntry, WideEntry>;
+    auto *entries = static_cast<Entry *>(memory);
+    for (int64_t i = 0; i < size; ++i) {
+      Key key = orderedKey(widen(line[i]));
+      entries[i] = Entry(descending ? Key(~key) : key, int32_t(i));
+    }
+    entries = order(entries);
+    for (int64_t i = 0; i < taken; ++i) {
+      places[i] = entries[i].place();
+      values[i] = line[places[i]];
+    }
+  }
+
+  /// The first `taken` entries in order, in the list or in the memory behind it.
+  template <typename Entry> Entry *order(Entry *entries) const {
+    constexpr int64_t kFew = 128, kPart = 8; // below, comparisons are faster
+    if (taken < size / kPart) {
+      std::partial_sort(entries, entries + taken, entries + size);
+      return entries;
+    }
+    if constexpr (std::is_same_v<Entry, NarrowEntry>)
+      if (size >= kFew)
+        return sortByBytes(entries, entries + size, size);
+    std::sort(entries, entries + size);
+    return entries;
   }
 
   DType dtype;
   bool descending;
   int64_t rows, size, taken;
+  size_t lineBytes; // of a thread
 };
 
 /// How many elements of a sorted line come before each value; inputs are the lines and the values.
