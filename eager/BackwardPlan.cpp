@@ -65,7 +65,9 @@ uint64_t bytesOf(llvm::ArrayRef<Subgraph::Node> nodes) {
 
 uint64_t bytesOf(const BackwardPlan &plan) {
   uint64_t bytes = sizeof(plan) + plan.operands.size() * sizeof(TensorMeta) + plan.op.heldBytes();
-  return plan.graph ? bytes + bytesOf(plan.graph->nodes) + plan.graph->inputs.size() * (sizeof(int) + 1) : bytes;
+  constexpr unsigned kCopies = 3; // the graph's own nodes, and those of its two programs
+  return plan.graph ? bytes + kCopies * bytesOf(plan.graph->nodes) + plan.graph->inputs.size() * (sizeof(int) + 1)
+                    : bytes;
 }
 
 struct PlanTable {
@@ -94,6 +96,8 @@ llvm::Expected<BackwardPlanRef> makePlan(const Request &r) {
     if (llvm::Error e = r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments, r.hasSum)
                             .moveInto(plan->graph))
       return std::move(e);
+  if (plan->graph)
+    plan->programs.emplace(*plan);
   return BackwardPlanRef(plan);
 }
 
@@ -148,6 +152,13 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::Arr
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
                                              llvm::ArrayRef<TensorMeta> operands) {
   return planFor({op, {}, plan.segments, plan.needed, plan.hasOutputGrad}, operands);
+}
+
+bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_ref<int64_t(uint32_t)> sizeOf) {
+  return llvm::equal(graph.nodes, symbolic.nodes, [&](const Subgraph::Node &own, const Subgraph::Node &other) {
+    return own.inputs == other.inputs && own.outputs == other.outputs && own.segments == other.segments &&
+           own.op.isSame(other.op.hasExpressions() ? other.op.withSymbols(sizeOf) : other.op);
+  });
 }
 
 } // namespace tess::eager

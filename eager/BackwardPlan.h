@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Operator.h"
+#include "eager/GradientProgram.h"
 #include "ops/Subgraph.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 
@@ -22,6 +22,7 @@ struct BackwardPlan : llvm::ThreadSafeRefCountedBase<BackwardPlan> {
   llvm::SmallVector<bool, 2> hasOutputGrad; // per result
   llvm::SmallVector<bool, 4> hasSum;        // per operand (OpDef::makeBackwardGraph); empty: none
   std::optional<Subgraph> graph;            // none: the operator has no gradient
+  std::optional<GradientPrograms> programs; // of the graph
 };
 /// Keeps a plan alive after the cache has dropped it.
 using BackwardPlanRef = llvm::IntrusiveRefCntPtr<const BackwardPlan>;
@@ -44,5 +45,8 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::Arr
 /// The plan of the same call by expressions of sizes: those of `op` and of `operands`.
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
                                              llvm::ArrayRef<TensorMeta> operands);
+
+/// Whether `symbolic` is `graph` where its symbols are these sizes.
+bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_ref<int64_t(uint32_t symbol)> sizeOf);
 
 } // namespace tess::eager

@@ -12,7 +12,8 @@ struct DispatchCall {
   llvm::ArrayRef<Operand> operands;
   llvm::ArrayRef<unsigned> segments;
   const Destination *into = nullptr;
-  bool isPart = false; // of a composite: no user sees the results
+  bool isPart = false;                   // of a composite: no user sees the results
+  llvm::ArrayRef<uint64_t> scalars = {}; // runtime attributes of operators in its body, as generated code reads them
 
   /// The record of the operator; the results, or the error in the user's shapes.
   const OpInfo &info() const { return op.info(); }

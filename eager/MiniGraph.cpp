@@ -3,8 +3,10 @@
 
 #include "compiler/ExecutableCache.h"
 #include "eager/Counters.h"
+#include "eager/GradientOp.h"
 #include "eager/HostOptions.h"
 #include "eager/Location.h"
+#include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -34,16 +36,31 @@ llvm::SmallVector<ir::MemoryLayout, 4> layoutsOfClass(const IterationSpace &spac
   return layouts;
 }
 
+/// The operands as inputs; sizes that stand in the body of a gradient are named dimensions.
+static llvm::SmallVector<ir::GraphBuilder::Value, 4> addInputs(ir::GraphBuilder &builder, const OpClass &cls) {
+  llvm::ArrayRef<int64_t> symbols = symbolsOf(cls.op);
+  for (int64_t i = 0, count = symbols.empty() ? 0 : *llvm::max_element(symbols); i < count; ++i)
+    (void)builder.dim({"s" + std::to_string(i), /*min=*/2});
+  llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
+  for (auto [i, meta] : llvm::enumerate(cls.operands)) {
+    llvm::SmallVector<int, 4> dims;
+    for (int64_t symbol : symbols.take_front(meta.rank()))
+      dims.push_back(int(symbol) - 1);
+    symbols = symbols.drop_front(dims.size());
+    inputs.push_back(builder.input("x" + std::to_string(i), meta, dims));
+  }
+  return inputs;
+}
+
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::CompileOptions options) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
   builder.setScalarParameters(true);
-  llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
-  for (auto [i, meta] : llvm::enumerate(cls.operands))
-    inputs.push_back(builder.input("x" + std::to_string(i), meta));
+  llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs = addInputs(builder, cls);
   for (auto [i, input] : llvm::enumerate(inputs))
     builder.setLayout(input, cls.layoutOf(i));
-  auto results = builder.apply(cls.op, inputs, cls.segments);
+  const Subgraph *body = control::findBody(cls.op);
+  auto results = body ? builder.apply(*body, inputs) : builder.apply(cls.op, inputs, cls.segments);
   if (!results)
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))

@@ -3,6 +3,7 @@
 
 #include "eager/Counters.h"
 #include "eager/Location.h"
+#include "ops/Control.h"
 #include "runtime/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -146,7 +147,8 @@ void Shard::addTo(OpCacheStats &stats) {
 void Shard::addTo(std::vector<std::string> &classes) {
   std::lock_guard<std::mutex> lock(mutex);
   for (const CompiledOpPtr &op : order)
-    classes.push_back(op->text);
+    if (!control::findBody(op->op))
+      classes.push_back(op->text);
 }
 
 } // namespace

@@ -27,7 +27,7 @@ llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llv
 
 /// Of the cache of this process.
 OpCacheStats opCacheStats();
-/// The classes of all entries, as OpClass writes them, sorted.
+/// The classes of all entries, as OpClass writes them, sorted; not those of gradients, whose bodies nobody reads.
 std::vector<std::string> cachedClasses();
 /// Sets the limit in bytes and evicts what is beyond it. Bindings may hold a quarter of it in addition.
 void setOpCacheLimit(uint64_t bytes);

@@ -1,5 +1,6 @@
 //===- OpClass.cpp - what a mini-graph is compiled for -------------------===//
 #include "eager/OpClass.h"
+#include "ops/Control.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -75,7 +76,7 @@ static const char *textOf(ir::MemoryLayout layout) {
 }
 
 std::string OpClass::toText() const {
-  std::string text = op.serialize() + " (";
+  std::string text = (control::findBody(op) ? op.toString() : op.serialize()) + " (";
   for (auto [i, meta] : llvm::enumerate(operands))
     text += (i ? ", " : "") + toString(meta) + textOf(layoutOf(i));
   (text += ")") += textOf(layoutOf(operands.size()));

@@ -25,6 +25,7 @@ struct OpClass {
   }
 
   /// "add{} (f32[?], f32[1]) 1 1", "add{} (f32[?, ?] strided, f32[?, ?] rows) strided": equal classes have equal texts.
+  /// That of a gradient has its body, which parse() does not read.
   std::string toText() const;
   /// Reads the text of toText(); DataLoss when it is none.
   static llvm::Expected<OpClass> parse(llvm::StringRef text);

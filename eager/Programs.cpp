@@ -146,6 +146,8 @@ llvm::Error ProgramRun::readOperands() {
 
 /// The first `count` of the runtime attributes that the call has.
 llvm::SmallVector<uint64_t, 4> ProgramRun::scalars(size_t count) const {
+  if (!call.scalars.empty())
+    return llvm::SmallVector<uint64_t, 4>(call.scalars.take_front(count));
   llvm::SmallVector<uint64_t, 4> bits;
   for (unsigned i = 0; i < call.op.numAttrs() && bits.size() < count; ++i)
     if (call.info().attrs[i].isRuntime && call.op.attr(i).kind() != AttrKind::None)

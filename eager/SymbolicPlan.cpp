@@ -38,15 +38,6 @@ std::unique_ptr<SymbolicPlan> symbolicPlan(const Call &call, const BackwardPlan 
   return nullptr;
 }
 
-/// Whether `symbolic` is `graph` at the sizes that `tracer` recorded.
-static bool isSameAt(const Tracer &tracer, const Subgraph &graph, const Subgraph &symbolic) {
-  auto sizeOf = [&](uint32_t symbol) { return tracer.sizeOf(symbol); };
-  return llvm::equal(graph.nodes, symbolic.nodes, [&](const Subgraph::Node &own, const Subgraph::Node &other) {
-    return own.inputs == other.inputs && own.outputs == other.outputs && own.segments == other.segments &&
-           own.op.isSame(other.op.hasExpressions() ? other.op.withSymbols(sizeOf) : other.op);
-  });
-}
-
 /// Whether data decides a size in the graph. Its sizes may be 0 or 1, for which a graph by numbers is a shorter one.
 static bool dependsOnData(const Subgraph &graph) {
   bool found = false;
@@ -62,7 +53,8 @@ static bool readsNoMore(const Subgraph &graph, const Subgraph &symbolic) {
 }
 
 static bool mayTakeItsPlace(const Tracer &tracer, const Subgraph &graph, const Subgraph &symbolic) {
-  return isSameAt(tracer, graph, symbolic) || (dependsOnData(symbolic) && readsNoMore(graph, symbolic));
+  auto sizeOf = [&](uint32_t symbol) { return tracer.sizeOf(symbol); };
+  return isSameAt(graph, symbolic, sizeOf) || (dependsOnData(symbolic) && readsNoMore(graph, symbolic));
 }
 
 /// The graph that a recording of this thread writes down in the place of that of `plan`; null: there is none.
@@ -90,8 +82,10 @@ static bool fitOperands(llvm::ArrayRef<TensorRef> grads, llvm::ArrayRef<TensorMe
 llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan *symbolic,
                                       llvm::ArrayRef<Operand> operands) {
   BackwardPlanRef recorded = recordedPlan(plan, symbolic);
-  if (!recorded)
-    return apply(*plan.graph, operands);
+  if (!recorded) {
+    const GradientProgram *program = plan.programs->find(plan, operands);
+    return program ? run(*program, operands) : apply(*plan.graph, operands);
+  }
   auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
     return applyExpressions(node.op, read, node.segments, results);
   };

@@ -4,6 +4,7 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ops/SizeExpr.h"
+#include "ops/Subgraph.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -122,6 +123,24 @@ GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned
   for (auto [value, meta] : llvm::zip(created->getResults(), *results))
     ids.push_back(state->add(value, meta));
   return ids;
+}
+
+llvm::Expected<SmallVector<GraphBuilder::Value, 4>> GraphBuilder::apply(const Subgraph &graph, ArrayRef<Value> operands,
+                                                                        StringRef location) {
+  SmallVector<Value> valueOf(graph.numValues);
+  for (auto [id, operand] : llvm::zip_equal(graph.inputs, operands))
+    valueOf[id] = operand;
+  auto valuesOf = [&](ArrayRef<int> ids) {
+    return SmallVector<Value, 4>(llvm::map_range(ids, [&](int id) { return valueOf[id]; }));
+  };
+  for (const Subgraph::Node &node : graph.nodes) {
+    auto results = apply(node.op, valuesOf(node.inputs), node.segments, location);
+    if (!results)
+      return results.takeError();
+    for (auto [id, result] : llvm::zip_equal(node.outputs, *results))
+      valueOf[id] = result;
+  }
+  return valuesOf(graph.outputs);
 }
 
 void GraphBuilder::setName(Value value, StringRef name) {

@@ -94,6 +94,9 @@ public:
   llvm::Expected<llvm::SmallVector<Value, 4>> apply(const OpDef &op, llvm::ArrayRef<Value> operands,
                                                     llvm::ArrayRef<unsigned> segments = {},
                                                     llvm::StringRef location = "");
+  /// Appends the operators of `graph` on `operands`, and returns its outputs.
+  llvm::Expected<llvm::SmallVector<Value, 4>> apply(const Subgraph &graph, llvm::ArrayRef<Value> operands,
+                                                    llvm::StringRef location = "");
   /// The symbol sizes::kDataSymbols + `number` stands for the size of `axis` of `value`, which data decides, in sizes
   /// of later operators.
   void nameSize(Value value, unsigned axis, uint32_t number);

@@ -401,24 +401,6 @@ private:
 
   using Values = SmallVector<GraphBuilder::Value, 4>;
 
-  /// Appends the operators of `graph` on `operands`, and returns its outputs.
-  llvm::Expected<Values> inlined(const Subgraph &graph, ArrayRef<GraphBuilder::Value> operands, StringRef location) {
-    SmallVector<GraphBuilder::Value> valueOf(graph.numValues);
-    for (auto [id, operand] : llvm::zip_equal(graph.inputs, operands))
-      valueOf[id] = operand;
-    auto valuesOf = [&](ArrayRef<int> ids) {
-      return Values(llvm::map_range(ids, [&](int id) { return valueOf[id]; }));
-    };
-    for (const Subgraph::Node &node : graph.nodes) {
-      auto results = builder.apply(node.op, valuesOf(node.inputs), node.segments, location);
-      if (!results)
-        return results.takeError();
-      for (auto [id, result] : llvm::zip_equal(node.outputs, *results))
-        valueOf[id] = result;
-    }
-    return valuesOf(graph.outputs);
-  }
-
   /// Appends what `stored` is, one operator or several, and returns its results.
   llvm::Expected<Values> applied(const StoredOp &stored, const proto::Node &node) {
     Values operands;
@@ -433,7 +415,7 @@ private:
     llvm::Expected<Subgraph> graph = splitGraph(stored, metas);
     if (!graph)
       return graph.takeError();
-    return inlined(*graph, operands, node.location());
+    return builder.apply(*graph, operands, node.location());
   }
 
   llvm::Error readNode(const proto::Node &node) {

@@ -28,7 +28,7 @@ bool Body::isSame(const AttrBody &other) const {
                       [](auto pair) { return isSameNode(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-uint64_t Body::hash() const {
+static uint64_t hashOf(const Subgraph &operators) {
   uint64_t h = mixHash(0x3C6EF372FE94F82Bull, operators.inputs.size());
   auto mix = [&](llvm::ArrayRef<int> ids) {
     for (int id : ids)
@@ -41,6 +41,8 @@ uint64_t Body::hash() const {
   mix(operators.outputs);
   return h;
 }
+
+Body::Body(Subgraph graph) : operators(std::move(graph)), hashed(hashOf(operators)) {}
 
 static std::string listText(llvm::ArrayRef<int> ids) {
   std::string text;
@@ -128,6 +130,11 @@ llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm:
 namespace control {
 
 const Subgraph &bodyOf(const OpDef &op) { return static_cast<const Body &>(*op.attr("body").body()).graph(); }
+
+const Subgraph *findBody(const OpDef &op) {
+  bool hasOne = op.numAttrs() && op.attr(0u).kind() == AttrKind::Body;
+  return hasOne ? &static_cast<const Body &>(*op.attr(0u).body()).graph() : nullptr;
+}
 
 OpDef withBodySizes(const OpDef &op, llvm::function_ref<int64_t(int value, unsigned axis)> sizeOf) {
   if (hasBody(op.info()) || !op.hasExpressions())

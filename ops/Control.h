@@ -24,11 +24,11 @@ namespace tess {
 /// The value of an attribute of kind Body.
 class Body final : public AttrBody {
 public:
-  explicit Body(Subgraph graph) : operators(std::move(graph)) {}
+  explicit Body(Subgraph graph);
   const Subgraph &graph() const { return operators; }
 
   bool isSame(const AttrBody &other) const override;
-  uint64_t hash() const override;
+  uint64_t hash() const override { return hashed; }
   /// "{(%0, %1) %2 = add(%0, %1); yield %2}".
   std::string toText() const override;
   bool hasExpressions() const override;
@@ -37,6 +37,7 @@ public:
 
 private:
   Subgraph operators;
+  uint64_t hashed; // once: each look-up of an operator in a cache asks for it
 };
 
 /// The metas of all values of `graph`, by id, from those of its inputs. Errors carry the location of the operator.
@@ -59,8 +60,10 @@ bool decidesSizes(const OpDef &op);
 
 /// Whether the operator has a body; then bodyOf() may be called.
 inline bool hasBody(const OpInfo &info) { return info.lowering == Lowering::Control; }
-/// The body of a control operator that has got one.
+/// The body of an operator that has got one.
 const Subgraph &bodyOf(const OpDef &op);
+/// The same; null for an operator that has none.
+const Subgraph *findBody(const OpDef &op);
 
 /// The operands of `scan`, in the order of the inputs of its body: constants, which each trip reads as they are;
 /// carried values, which one trip hands to the next; and xs, of which a trip takes one element along axis 0. The body

@@ -23,7 +23,7 @@ from tessera.utils import counters
 
 BATCHES = (1, 7, HELD_OUT)
 ACCURACY = 97.5
-MAX_LAUNCH_RATIO = 0.4
+MAX_LAUNCH_RATIO = 0.6  # gradients of eager steps are fused, too
 FIGURES = {  # what tess-run prints
     "latency": r"best ([\d.]+) ms",
     "planned": r"planned (\d+) bytes",

@@ -121,6 +121,13 @@ def level_0(program):
         return found or traced(program, "traced at async level 0")
 
 
+def again(program):
+    """Eager calls that have come back: their gradients have become programs."""
+    first = eager(program)
+    eager(program), eager(program)
+    return difference(eager(program), first, "eager again")
+
+
 def two_threads(program):
     """Two Python threads share one trace."""
     if program.optimizer or program.stochastic or any(s.writes for s in program.statements):
@@ -332,6 +339,7 @@ DRAWN = {
     "threads_3": _threads(3),
     "threads_8": _threads(8),
     "level_0": level_0,
+    "again": again,
     "free": free,
     "resized": resized,
     "two_threads": two_threads,
