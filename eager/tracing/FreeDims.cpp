@@ -94,7 +94,7 @@ llvm::Expected<bool> FreeDims::serves(llvm::ArrayRef<int64_t> sizes) const {
   llvm::Expected<runtime::BoundRef> bound = (*program)->bind(inputsAt((*program)->executable(), sizes));
   if (!bound)
     llvm::consumeError(bound.takeError());
-  return bound && !(*bound)->dependsOnData();
+  return bool(bound);
 }
 
 Metas FreeDims::argumentsAt(llvm::ArrayRef<int64_t> sizes) const {

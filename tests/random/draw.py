@@ -165,6 +165,10 @@ class Drawer:
         piece = f"F.reshape({piece}[:{count}], {tuple(shape)})"
         return self.add(piece, 1) if count and shape else None
 
+    def may_have(self, shape):
+        """Whether a new input may have the shape."""
+        return count_of(shape) <= _MOST_ELEMENTS
+
     def new_input(self, shape, dtype, low, high):
         """A new argument, constant or parameter."""
         kind = self.choose(["argument"] * 5 + ["constant"] * 2 + ["parameter"])

@@ -24,7 +24,7 @@ def filled(drawer, form):
         if word in _SECOND:
             first = _SECOND[word]
             names.setdefault(first, _variable(drawer, first))
-            names[word] = _beside(drawer, names[first])
+            names[word] = beside(drawer, names[first])
     rank = drawer.known[next(iter(names.values()))].ndim if names else 1
     names["int"] = drawer.random.randint(3)
     names["axis"] = drawer.random.randint(-rank, max(rank, 1))
@@ -55,7 +55,7 @@ def _variable(drawer, letter):
     return drawer.new_input(shape, dtype, low, high)
 
 
-def _beside(drawer, first):
+def beside(drawer, first):
     """One that broadcasts with a variable: some axes may have size 1 or be left out."""
     value = drawer.known[first]
     alike = [n for n in drawer.order if drawer.known[n].shape == value.shape
@@ -64,7 +64,8 @@ def _beside(drawer, first):
         return drawer.choose(alike)
     shape = tuple(1 if drawer.chance(0.2) else n for n in value.shape)
     shape = shape[drawer.random.randint(2) :]
-    return drawer.new_input(shape, value.dtype.name, -3.0, 3.0)
+    fits = drawer.may_have(shape)  # an axis of size 0 may have hidden large ones
+    return drawer.new_input(shape, value.dtype.name, -3.0, 3.0) if fits else drawer.choose(alike)
 
 
 def keyed(drawer, name):

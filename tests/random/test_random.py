@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import tessera
+import tessera.functional as F  # noqa: N812
 from tessera import device, jit
 
 from tests.random import draw as drawing
-from tests.random import minimise, one, worker
+from tests.random import forms, minimise, one, worker
 from tests.random.draw import draw
 from tests.random.float64 import float64
 from tests.random.networks import network
@@ -191,3 +192,11 @@ def test_a_program_that_only_changes_its_arguments_returns_one():
     drawer = drawing.Drawer(0)
     drawer.statements = [Statement("a0[0] = 1", ("a0",), ("a0",), writes=True)]
     assert drawer.results() == ("a0",)
+
+
+def test_an_axis_of_size_0_hides_no_others_that_are_larger_than_memory():
+    drawer = drawing.Drawer(0)
+    drawer.known["a9"] = F.zeros((0, 1 << 16, 1 << 16))
+    drawer.order.append("a9")
+    names = {forms.beside(drawer, "a9") for _ in range(100)}
+    assert all(np.prod(drawer.known[name].shape) < 1 << 20 for name in names)

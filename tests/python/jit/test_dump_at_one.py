@@ -41,6 +41,16 @@ def test_what_is_another_function_at_size_1_is_refused(tmp_path):
         dumped(lambda x: x if x.shape[0] == 1 else x * 2, (3,), tmp_path / "one.tess")
 
 
+def test_what_eager_refuses_at_size_1_is_refused_beside_sizes_of_data(tmp_path):
+    def parts(x):
+        return F.split(x, 2, 0)[1] + x[x > 0].shape[0]
+
+    with pytest.raises(ValueError, match=r"dump: .* must run at every size .*, got n=1: split: "):
+        traced = jit.trace(parts, capture_as_const=True)
+        traced(F.ones((4, 3)))
+        traced.dump(tmp_path / "one.tess", arg_names=["x"], dims={"x": {0: Dim("n", 1, 64)}})
+
+
 def test_a_bound_of_1_stays(tmp_path):
     program = dumped(lambda x: x + 1, (3,), tmp_path / "one.tess", high=1)
     assert program(F.ones((1, 3))).tolist() == [[2, 2, 2]]
