@@ -83,8 +83,8 @@ public:
     rows = countOf(llvm::ArrayRef(shape).drop_back());
     size = shape.back();
     taken = request.outputs[0].shape.back();
-    constexpr int64_t kElement = 10'000; // ps
-    threadCount = threadsFor(rows * size * kElement, request.threads);
+    const int64_t element = isFew() ? 2'000 : 6'000; // ps
+    threadCount = threadsFor(rows * size * element, request.threads);
     lineBytes = llvm::alignTo(2 * size_t(size) * sizeof(WideEntry) + 1, 64);
     workspace = lineBytes * threadCount;
   }
@@ -118,15 +118,18 @@ private:
     }
   }
 
+  /// Whether few elements are taken, which a heap finds.
+  bool isFew() const { return taken <= size / 4; }
+
   /// The first `taken` entries in order, in the list or in the memory behind it.
   template <typename Entry> Entry *order(Entry *entries) const {
-    constexpr int64_t kFew = 128, kPart = 8; // below, comparisons are faster
-    if (taken < size / kPart) {
+    constexpr int64_t kShort = 128; // below, comparisons are faster
+    if (isFew()) {
       std::partial_sort(entries, entries + taken, entries + size);
       return entries;
     }
     if constexpr (std::is_same_v<Entry, NarrowEntry>)
-      if (size >= kFew)
+      if (size >= kShort)
         return sortByBytes(entries, entries + size, size);
     std::sort(entries, entries + size);
     return entries;
