@@ -124,9 +124,9 @@ static size_t mostDataSizes(const Recording &recording) {
   return most;
 }
 
-/// Why the graph of a recorded operator would take sizes for equal that were not: one that data decided was 1, and
-/// other axes are summed or repeated then. Empty: it takes none.
-static std::string whyTakenForEqual(const Recording &recording) {
+std::string whyTakenForEqual(const Recording &recording) {
+  if (!recording.hasDataSizes())
+    return "";
   SymbolicShapes shapes;
   auto recorded = [&](uint32_t symbol) { return recording.sizeOf(symbol); };
   for (const Recording::Op &op : recording.ops()) {
@@ -150,8 +150,6 @@ static std::string whyTakenForEqual(const Recording &recording) {
 llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
   if (!recording.hasDataSizes())
     return "";
-  if (std::string why = whyTakenForEqual(recording); !why.empty())
-    return why;
   auto why = whyOther(recording, record, {{1}, {2}, {3}, {4}, {6}, {-1}, {-2}, {1, -1}, {-1, 1}, {2, -2}});
   if (!why || *why)
     return why ? llvm::Expected<std::string>(**why) : why.takeError();

@@ -60,5 +60,9 @@ private:
 using RecordMoved = llvm::function_ref<llvm::Expected<RecordingRef>(const SizeMove &)>;
 /// Why `recording` holds only where data decides sizes as it did; empty: it holds for others, too.
 llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record);
+/// Why the graph of a recorded operator would take sizes for equal that were not: one that data decided was 1, and
+/// other axes are summed or repeated then. Empty: it takes none. A trace needs not ask: a run of its program refuses
+/// them, and the function takes its place, which a file has not.
+std::string whyTakenForEqual(const Recording &recording);
 
 } // namespace tess::eager

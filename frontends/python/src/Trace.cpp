@@ -358,6 +358,7 @@ void initClasses(nb::module_ &module) {
            "Its operators, values, arguments and results; composites that are not `known` as what they are made of. "
            "`free`: (argument, axis, name) of sizes that are expressions.")
       .def_prop_ro("has_data_sizes", [](PyRecording &self) { return self.recording->hasDataSizes(); })
+      .def_prop_ro("why_taken_for_equal", [](PyRecording &self) { return eager::whyTakenForEqual(*self.recording); })
       .def_prop_ro(
           "why_eager", [](PyRecording &self) { return self.recording->whyEager(); },
           "Why no program does what the function did; \"\": nothing forbids one.")

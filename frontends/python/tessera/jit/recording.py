@@ -126,7 +126,7 @@ class Recorded(Compiled):
         tensors = self.recording.valueless_arguments()
         with cast_as(self.cast):
             why = self.why_fixed_by_data(function, tensors, *self.given(tensors))
-        if why:
+        if why := why or self.recording.why_taken_for_equal:
             raise ValueError(f"dump: {name} must hold for all sizes that depend on data, got {why}")
 
     def given(self, tensors):
