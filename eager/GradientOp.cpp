@@ -69,7 +69,9 @@ static const OpInfo &gradientInfo() {
 OpDef gradientOp(Subgraph body, IntList symbols) {
   OpDef op(gradientInfo());
   op.set("body", BodyRef(std::make_shared<const Body>(std::move(body))));
-  return llvm::any_of(symbols, [](int64_t symbol) { return symbol > 0; }) ? op.set("symbols", std::move(symbols)) : op;
+  if (llvm::any_of(symbols, [](int64_t symbol) { return symbol > 0; }))
+    op.set("symbols", std::move(symbols));
+  return op;
 }
 
 llvm::ArrayRef<int64_t> symbolsOf(const OpDef &op) {

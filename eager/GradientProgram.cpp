@@ -91,7 +91,7 @@ struct SizeSymbols {
   }
   /// The symbol of a size; -1: it has none.
   int64_t find(int64_t size) const {
-    auto known = llvm::find(sizes, size);
+    const auto *known = llvm::find(sizes, size);
     return known == sizes.end() ? -1 : known - sizes.begin();
   }
 };
@@ -155,7 +155,7 @@ void ProgramWriter::addOutput(int id) {
   GradientProgram::Output &output = program.outputs.emplace_back();
   if (id < 0)
     return;
-  if (auto input = llvm::find(graph.inputs, id); input != graph.inputs.end()) {
+  if (const auto *input = llvm::find(graph.inputs, id); input != graph.inputs.end()) {
     output.input = int(input - graph.inputs.begin());
     return;
   }
@@ -218,11 +218,19 @@ TensorRef onceEach(const TensorImpl &x) {
 // Runs
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<Tensors> run(const GradientProgram &program, llvm::ArrayRef<Operand> inputs) {
-  TensorRef once = program.repeated >= 0 ? onceEach(*inputs[program.repeated].tensor) : TensorRef();
+/// What `program` reads of the inputs of its graph.
+static llvm::SmallVector<Operand, 8> operandsOf(const GradientProgram &program, llvm::ArrayRef<Operand> inputs) {
   llvm::SmallVector<Operand, 8> operands;
   for (unsigned input : program.inputs)
-    operands.push_back(int(input) == program.repeated ? Operand(once) : inputs[input]);
+    operands.push_back(inputs[input]);
+  return operands;
+}
+
+llvm::Expected<Tensors> run(const GradientProgram &program, llvm::ArrayRef<Operand> inputs) {
+  llvm::SmallVector<Operand, 8> operands = operandsOf(program, inputs);
+  TensorRef once = program.repeated >= 0 ? onceEach(*inputs[program.repeated].tensor) : TensorRef();
+  if (once.get())
+    operands[llvm::find(program.inputs, unsigned(program.repeated)) - program.inputs.begin()] = once;
   Tensors results;
   if (llvm::Error e = dispatchProgram({program.op, operands, {}, nullptr, false, program.scalars}, results))
     return std::move(e);
@@ -242,7 +250,7 @@ struct GradientPrograms::Made {
 
 /// Which input of the graph of `plan` is the gradient of the only result that has one; -1: there are several.
 static int onlyGrad(const BackwardPlan &plan) {
-  auto arrives = llvm::find(plan.hasOutputGrad, true);
+  const auto *arrives = llvm::find(plan.hasOutputGrad, true);
   if (llvm::count(plan.hasOutputGrad, true) != 1)
     return -1;
   return int(plan.operands.size() + plan.hasOutputGrad.size() + (arrives - plan.hasOutputGrad.begin()));
@@ -279,9 +287,7 @@ const GradientPrograms::Made &GradientPrograms::programs(const BackwardPlan &pla
 
 /// Whether the operators of a program may run as one: nothing watches them, and their operands are on one device.
 static bool mayRunAsOne(const GradientProgram &program, llvm::ArrayRef<Operand> inputs) {
-  llvm::SmallVector<Operand, 8> operands;
-  for (unsigned input : program.inputs)
-    operands.push_back(inputs[input]);
+  llvm::SmallVector<Operand, 8> operands = operandsOf(program, inputs);
   const runtime::Device &device = deviceOf(operands);
   return device.computes() && neededLayers(program.op, operands) == bitOf(Layer::Interpreter) &&
          llvm::all_of(operands, [&](const Operand &each) { return &each.tensor->storage().device() == &device; });

@@ -5,6 +5,8 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 
+from tests.python.helper import num_threads
+
 DTYPES = ("float32", "float16", "float64", "int8", "int32", "int64", "uint8", "uint32", "uint64")
 RANDOM = np.random.RandomState(5)
 
@@ -51,10 +53,8 @@ def test_sort_and_topk_are_the_stable_order(dtype, size, descending):
 
 def test_threads_sort_what_one_does():
     x = tessera.Tensor(RANDOM.rand(64, 1000), dtype="float32")
-    before = tessera.config.get_num_threads()
     results = []
     for threads in (1, 2, 5):
-        tessera.config.set_num_threads(threads)
-        results.append([each.numpy().tobytes() for each in F.sort(x)])
-    tessera.config.set_num_threads(before)
+        with num_threads(threads):
+            results.append([each.numpy().tobytes() for each in F.sort(x)])
     assert results[0] == results[1] == results[2]
