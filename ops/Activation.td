@@ -226,6 +226,13 @@ def Tess_GluOp : Tess_Op<"glu"> {
   let compute = "out[*a, t, *b] = x[*a, (0:2 t):axis, *b] * sigmoid(x[*a, (1:2 t):axis, *b])";
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Compute_;
+  // One tensor of both halves; that of the notation adds each, among zeros, to the other.
+  defvar halved = "axis($axis, len(#x))";
+  defvar half = "#x[" # halved # "] // 2";
+  defvar value = Slice<(same $x), "len(#x)", halved, "0", half>.all;
+  defvar gate = (op<"sigmoid"> Slice<(same $x), "len(#x)", halved, half, "#x[" # halved # "]">.all);
+  let gradient = [(op<"concat", "axis=$axis"> (op<"mul"> $dout, gate),
+                   (op<"mul"> (op<"mul"> $dout, value), (op<"mul"> gate, (op<"sub"> K<"1", "x">, gate))))];
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis to halve">];
   let samples = [Sample<["6"]>, Sample<["2,4"]>, Sample<["4,3"], "axis=0">, Sample<["2,6,3"], "axis=-2">,
                  Sample<["3,0"]>];

@@ -192,9 +192,12 @@ class AdaptivePool<Images d, string m, string what, string pool, string function
   defvar numbers = !if(!eq(d.axes, 2), [0, 1], [0, 1, 2]);
   defvar axes = !if(!eq(function, "np.mean"), numbers, !foreach(i, numbers, !sub(!sub(d.axes, 1), i)));
   defvar uneven = !foldl((same $x), axes, x, i, Runs<d, i, function, x>.all);
+  defvar windows = (when<"!$uneven || all(#x[i + 2] % $output_size[i] == 0 for i < " # d.axes # ")"> even, uneven);
+  // One window for all is a reduction, which sums in lanes; a window is summed in sequence.
+  defvar whole = (op<"mean", "axes=[i + 2 for i < " # d.axes # "];keepdims=true"> $x);
   let forward = [(must<d.along # " must be known and not 0",
                        "all(isNumber(#x[i + 2]) && #x[i + 2] != 0 for i < " # d.axes # ")", "{x}">
-      (when<"!$uneven || all(#x[i + 2] % $output_size[i] == 0 for i < " # d.axes # ")"> even, uneven))];
+      !if(!eq(function, "np.mean"), (when<"all($output_size[i] == 1 for i < " # d.axes # ")"> whole, windows), windows))];
   let attrFacts = AdaptiveFacts<d.axes, d.along # " of the result">.all;
   let version = 2;
   let upgrades = ["1: default uneven true"];

@@ -369,6 +369,7 @@ def Tess_FlipOp : VisionOp<"flip", "the elements along axes in the opposite orde
   let forward = [(op<"slice", "starts=[(" # isTurned # " ? -1 : 0) for i < len(#x)];stops=[(" # isTurned #
       " ? -4611686018427387904 : 9223372036854775807) for i < len(#x)];steps=[(" # isTurned #
       " ? -1 : 1) for i < len(#x)]"> $x)];
+  let gradient = [(op<"flip", "axes=$axes"> $dout)];
   let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to turn round">, BindTime<"axes">];
   let samples = [Sample<["2,3"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, -1]">, Sample<[""], "axes=[]">,
                  Sample<["0,3"], "axes=[0]">];

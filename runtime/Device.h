@@ -69,16 +69,16 @@ struct KernelLaunch {
   const char *what = nullptr, *where = nullptr;
 
   /// Runs a range of the domain, by tiles where that is wanted: rows of pages that stay in the processor's tables, by
-  /// as many lanes as a line of memory has elements. (2048 x 2048 float32 transposed: 15 ms without tiles, 4 with.)
+  /// the lanes of a tile. (2048 x 2048 float32 transposed: 15 ms without tiles, 4 with.)
   TESS_CALLS_KERNELS void run(void *partScratch, int64_t outerLo, int64_t outerHi, int64_t innerLo,
                               int64_t innerHi) const {
     constexpr int64_t kTileRows = 64;
     if (!tiled)
       return fn(pointers, dims, partScratch, outerLo, outerHi, innerLo, innerHi);
     for (int64_t row = outerLo; row < outerHi; row += kTileRows)
-      for (int64_t lane = innerLo; lane < innerHi; lane += kLanes)
+      for (int64_t lane = innerLo; lane < innerHi; lane += kTileLanes)
         fn(pointers, dims, partScratch, row, std::min(row + kTileRows, outerHi), lane,
-           std::min(lane + kLanes, innerHi));
+           std::min<int64_t>(lane + kTileLanes, innerHi));
   }
 
   /// Splits the outer range, or the inner one, into `threads` parts where it has as many.

@@ -42,17 +42,25 @@ public:
   void limitLanes(V remaining);
   /// The scope is a loop that has the tail in it: as many lanes count as there are, but at most `remaining`.
   void limitLanesAtEnd(V remaining);
+  /// A tile has 16 rows of runtime::kTileLanes. 16 x 16 elements of `operand` wait in the tile, from the open lanes of
+  /// a block on; along its rows they lie side by side in memory.
+  void readTile(unsigned operand);
+  /// Enters a row of the tile, counted from where an outer scope stands in its group; operands that have one are read
+  /// there.
+  void enterTileRow(unsigned group, V index);
+  void leaveTiles() { tiles.clear(); }
   /// Row-major index over the outer groups; before the first call: 0.
   void enterRow(V index) { row = index; }
   void enterPhase(unsigned number) { phase = number; }
   /// The phase that was entered last.
   unsigned phaseNow() const { return phase; }
-  /// Column kernels work on blocks of columns, from `firstColumn` on. Values of a row that later passes read wait in a
-  /// buffer with a vector for every 16 columns.
+  /// Column kernels, and tiles, work on blocks of columns, from `firstColumn` on. Values of a row that later passes
+  /// read wait in a buffer with a vector for every 16 columns.
   void enterBlock(V firstColumn) { blockStart = firstColumn; }
 
   // Sizes, strides and attributes: operands of the kernel, loaded once in the entry block.
   V size(unsigned group) { return dim(spec.dims().size(group)); }
+  V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
   unsigned numGroups() const { return spec.numGroups(); }
   /// Product of the sizes of the reduced groups.
   V reducedCount();
@@ -131,7 +139,6 @@ private:
   }
   const GroupIndex &openIndex(unsigned group) const;
   V dim(unsigned slot);
-  V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
   /// Scope of the vector axis; null when it is not open.
   const Scope *laneScope() const;
   V tailMask();
@@ -146,6 +153,7 @@ private:
   };
   BoundNumbers numbersOf(const AxisBound &bound);
   V loadApart(mlir::Value base, Elem elem, V stride);
+  V loadBackward(mlir::Value base, Elem elem);
   V loadPairs(mlir::Value base, Elem elem);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride, V mask);
@@ -173,8 +181,9 @@ private:
   const bool narrowMasks;
   llvm::SmallVector<Scope, 6> scopes;
   unsigned phase = 0;
-  V row, blockStart;
+  V row, blockStart, tileRow;
   llvm::DenseMap<int, mlir::Value> held;
+  llvm::DenseMap<unsigned, mlir::Value> tiles; // by operand
   llvm::DenseMap<unsigned, V> dimMemo;
   V reducedCountMemo;
 };

@@ -4,12 +4,14 @@
 #include "compiler/lanes/LaneConversion.h"
 #include "compiler/lowering/KernelLoops.h"
 #include "compiler/lowering/KernelScans.h"
+#include "compiler/lowering/KernelTiles.h"
 #include "compiler/lowering/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace tess::compiler {
 
@@ -50,7 +52,7 @@ public:
     if (lanesAreParallel())
       hi = select(lt(args.innerLo, args.innerHi), hi, lo);
     if (!outer) {
-      k.when(lt(lo, hi), {}, [&] { return row(), Values(); });
+      k.when(lt(lo, hi), {}, [&] { return row(args.innerLo), Values(); });
       return;
     }
     Values start(outer - 1, V());
@@ -64,13 +66,21 @@ public:
     start.insert(start.begin(), rest);
     if (outer == 1)
       start.clear();
+    std::optional<KernelTiles> tiles;
+    if (KernelTiles::suit(spec)) {
+      tiles.emplace(spec, b, k, args);
+      start.append({tiles->start().next, tiles->start().column});
+    }
     k.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
       k.enterRow(index);
       llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
       for (unsigned g = 0; g < outer; ++g)
         k.enterGroup(g, indices[g]);
-      row();
-      Values next(carried);
+      KernelTiles::Progress progress = {V(), args.innerLo};
+      if (tiles)
+        progress = tiles->compute(index, indices[outer - 1], {carried.end()[-2], carried.back()});
+      row(progress.column);
+      Values next(carried.take_front(outer == 1 ? 0 : outer));
       for (unsigned g = next.size(); g-- > 0;) {
         next[g] = next[g] + b.index(1);
         if (!g)
@@ -80,6 +90,8 @@ public:
         // The next outer index advances only when this one wraps; undo its advance otherwise.
         next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
       }
+      if (tiles)
+        next.append({progress.next, progress.column});
       return next;
     });
   }
@@ -333,7 +345,8 @@ private:
     k.storeRows();
   }
 
-  void row() {
+  /// The columns of the open row from `first` on.
+  void row(V first) {
     if (spec.scans())
       return lanesAreParallel() ? KernelScans(spec, b, k).columns(args.innerLo, args.innerHi)
                                 : KernelScans(spec, b, k).row();
@@ -347,10 +360,10 @@ private:
       return reduceInColumns();
     unsigned group = spec.numParallel - 1;
     if (hasLongBody(spec))
-      return wholeLoop(args.innerLo, args.innerHi, group, [&] { k.storeElements(); });
+      return wholeLoop(first, args.innerHi, group, [&] { k.storeElements(); });
     if (hasScalarTail(spec))
-      return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { k.storeElements(); });
-    vectorLoop(args.innerLo, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
+      return scalarTailLoop(first, args.innerHi, group, [&] { k.storeElements(); });
+    vectorLoop(first, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
       k.storeElements();
       return Values();
     });

@@ -12,7 +12,6 @@ Values KernelLoops::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init
   });
 }
 
-/// Whole vectors only.
 Values KernelLoops::lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward) {
   return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
     k.enterLanes(group, backward ? lo + hi - b.index(kLanes) - index : index);

@@ -16,6 +16,8 @@ public:
 
   /// One position at a time.
   Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward = false);
+  /// Whole vectors only.
+  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward = false);
   /// Whole vectors: an unmasked main loop, and one masked tail, which has the last positions, or, backward, the first.
   Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward = false);
   /// An unmasked main loop, then the rest one element at a time.
@@ -27,9 +29,6 @@ public:
 protected:
   LaneBuilder &b;
   KernelBuilder &k;
-
-private:
-  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward);
 };
 
 } // namespace tess::compiler

@@ -69,8 +69,52 @@ mlir::Value KernelBuilder::safePointer(unsigned operand, mlir::Value pointer) {
   return b.selectPointer(some, pointer, args.dims);
 }
 
+/// The square whose lines these are, by columns.
+static void transpose(llvm::MutableArrayRef<V> lines) {
+  for (size_t span = 1; span < lines.size(); span *= 2) {
+    llvm::SmallVector<int32_t, kLanes> upper, lower; // lanes of a pair of lines
+    for (size_t lane = 0; lane < lines.size(); ++lane) {
+      upper.push_back(int32_t(lane & span ? lines.size() + lane - span : lane));
+      lower.push_back(int32_t(lane & span ? lines.size() + lane : lane + span));
+    }
+    for (size_t i = 0; i < lines.size(); ++i)
+      if (!(i & span)) {
+        V first = lines[i], second = lines[i + span];
+        lines[i] = first.b().shuffle(first, second, upper);
+        lines[i + span] = first.b().shuffle(first, second, lower);
+      }
+  }
+}
+
+void KernelBuilder::readTile(unsigned operand) {
+  Elem elem = rawElem(spec.operands[operand].dtype);
+  mlir::Value address = pointer(operand, scopes.size() - 1);
+  V step = stride(operand, spec.numParallel - 1);
+  llvm::SmallVector<V, kLanes> lines;
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    lines.push_back(b.load(address, elem, true));
+    address = b.address(address, step, elem);
+  }
+  transpose(lines);
+  mlir::Value &buffer = tiles[operand];
+  buffer = b.stackBuffer(elem, runtime::kTileLanes, true);
+  mlir::Value start = b.address(buffer, columnInBlock(), elem);
+  for (auto [row, line] : llvm::enumerate(lines))
+    b.store(line, b.addressConst(start, int64_t(row * runtime::kTileLanes), elem));
+}
+
+void KernelBuilder::enterTileRow(unsigned group, V index) {
+  enterGroup(group, index);
+  tileRow = index;
+}
+
 V KernelBuilder::load(unsigned operand, unsigned depth) {
   const KernelOperand &op = spec.operands[operand];
+  if (mlir::Value tile = tiles.lookup(operand)) {
+    Elem elem = rawElem(op.dtype);
+    V place = tileRow * b.index(runtime::kTileLanes) + columnInBlock();
+    return fromRaw(b.load(b.address(tile, place, elem), elem, true), op.dtype);
+  }
   mlir::Value address = pointer(operand, depth);
   const Scope *lanes = laneScope();
   Elem raw = rawElem(op.dtype);
@@ -80,7 +124,7 @@ V KernelBuilder::load(unsigned operand, unsigned depth) {
   if (!byLane)
     return fromRaw(b.load(safePointer(operand, address), raw, false), op.dtype);
   V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
-  if (step && !spec.bounds.empty())
+  if (step && !lanes->remaining)
     return fromRaw(loadApart(address, raw, step), op.dtype);
   return fromRaw(loadLanes(address, raw, op.inner, step), op.dtype);
 }

@@ -1,6 +1,7 @@
 //===- KernelWindows.cpp - positions within bounds ------------------------===//
 #include "compiler/lowering/KernelBuilder.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
 namespace tess::compiler {
@@ -53,14 +54,22 @@ KernelBuilder::Range KernelBuilder::wholeColumns() {
   });
 }
 
-// Windows mostly lie one element apart, or two.
+// Elements of windows mostly lie one place apart, or two; those of other operands two, as parts of numbers, or
+// backward.
 V KernelBuilder::loadApart(mlir::Value base, Elem elem, V step) {
   auto isStep = [&](int64_t value) { return eq(step, b.index(value)); };
   auto others = [&] { return Values{loadLanes(base, elem, InnerClass::Strided, step)}; };
   auto pairs = [&] { return Values{loadPairs(base, elem)}; };
-  return b.ifElse(
-      isStep(1), [&] { return Values{b.load(base, elem, true)}; },
-      [&] { return b.ifElse(isStep(2), pairs, others); })[0];
+  auto apart = [&] { return b.ifElse(isStep(2), pairs, others); };
+  if (spec.bounds.empty())
+    return b.ifElse(isStep(-1), [&] { return Values{loadBackward(base, elem)}; }, apart)[0];
+  return b.ifElse(isStep(1), [&] { return Values{b.load(base, elem, true)}; }, apart)[0];
+}
+
+V KernelBuilder::loadBackward(mlir::Value base, Elem elem) {
+  int32_t last = int32_t(b.lanes()) - 1;
+  V lanes = b.load(b.addressConst(base, -last, elem), elem, true);
+  return b.shuffle(lanes, llvm::to_vector(llvm::reverse(llvm::seq_inclusive<int32_t>(0, last))));
 }
 
 // The second vector begins one element early, because there may be nothing behind the last lane's.

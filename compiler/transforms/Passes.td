@@ -42,7 +42,8 @@ def SimplifyPass : Pass<"tess-simplify", "::mlir::func::FuncOp"> {
   let summary = "remove operators that change no bit";
   let description = [{
     Only rewrites that are exact for every input: a cast to the own dtype, a view that changes nothing, two transposes or
-    reshapes in a row, a view in the shape of a value whose shape is known, a result of a loop that is stacked for nobody.
+    reshapes in a row, a view in the shape of a value whose shape is known, a broadcast that its readers imply, a result
+    of a loop that is stacked for nobody.
     ```
     %0 = tess.reshape %x {shape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
     %1 = tess.reshape %0 {shape = [3, 2]} : (tensor<6xf32>) -> tensor<3x2xf32>

@@ -4,6 +4,7 @@
 // that may round differently stays out (x*1 is exact, x+0 is not for -0.0).
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/ImpliedSizes.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
@@ -132,6 +133,21 @@ struct MergeTransposes : TessPattern {
   }
 };
 
+/// An operator of a value that is repeated beside others of that shape -> of the value itself. Kernels end at views.
+struct DropImpliedBroadcast : TessPattern {
+  using TessPattern::TessPattern;
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    for (unsigned index = 0; index < op->getNumOperands(); ++index) {
+      if (!impliesBroadcast(op, index))
+        continue;
+      Value repeated = op->getOperand(index).getDefiningOp()->getOperand(0);
+      rewriter.modifyOpInPlace(op, [&] { op->setOperand(index, repeated); });
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no operand that the others repeat");
+  }
+};
+
 /// A loop without the stacked results that nothing reads: they would take memory in every trip.
 struct DropUnreadResults : OpRewritePattern<ScanOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -162,8 +178,8 @@ struct DropUnreadResults : OpRewritePattern<ScanOp> {
 struct Simplify : impl::SimplifyPassBase<Simplify> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DropSameCast, DropSameShapeView, DropUnreadResults, NameKnownShape, MergeReshapes, MergeTransposes>(
-        &getContext());
+    patterns.add<DropSameCast, DropSameShapeView, DropImpliedBroadcast, DropUnreadResults, NameKnownShape,
+                 MergeReshapes, MergeTransposes>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -16,6 +16,9 @@ constexpr uint32_t kKernelAbi = 2;
 
 /// Elements of a vector, and partial results of a reduction.
 constexpr unsigned kLanes = 16;
+/// Lanes that a kernel reads together of an operand that lies across them, and that a launch gives it then at a time:
+/// four lines of a cache at least, which one line for each of its rows was slower than.
+constexpr unsigned kTileLanes = 4 * kLanes;
 
 /// Elements that are reduced on their own where everything is reduced: the results of such chunks are combined in their
 /// order. A multiple of kLanes; 32 K take 4 us, beside which the end of a chunk (20 ns) is nothing.

@@ -76,6 +76,30 @@ void checkSubtract(DType dtype, InnerClass ca, InnerClass cb, InnerClass co, con
   CHECK(sameBits(out, expected));
 }
 
+/// out = a - b over `sizes`, where a is row-major, the elements of b have these strides, and its first is at `first`.
+template <typename T>
+void checkStrided(DType dtype, const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, int64_t first,
+                  const std::string &target, unsigned pieces) {
+  SpecBuilder s(sizes.size());
+  int a = s.input(dtype), b = s.input(dtype, InnerClass::Strided);
+  s.output(s.apply(ScalarFn::Sub, dtype, {a, b}), dtype);
+  size_t extent = size_t(first) + 1;
+  for (size_t g = 0; g < sizes.size(); ++g)
+    extent += size_t(std::max<int64_t>(strides[g], 0) * (sizes[g] - 1));
+  std::vector<T> da(size_t(product(sizes))), db(extent), out(da.size() + 64, T(77)), expected = out;
+  for (size_t i = 0; i < da.size(); ++i)
+    da[i] = T(i % 101);
+  for (size_t i = 0; i < db.size(); ++i)
+    db[i] = T(i * 5 % 89);
+  for (int64_t i = 0; i < product(sizes); ++i)
+    expected[size_t(i)] = T(da[size_t(i)] - db[size_t(first + offsetOf(i, sizes, strides))]);
+  std::vector<int64_t> whole = rowMajor(sizes);
+  Kernel(s.spec, target)
+      .run(sizes, {{da.data(), whole}, {db.data() + first, strides}, {out.data(), whole}}, {}, pieces);
+  INFO("rank " << sizes.size() << " last " << sizes.back() << " in " << pieces << " on " << target);
+  CHECK(sameBits(out, expected));
+}
+
 const InnerClass kClasses[] = {InnerClass::Contiguous, InnerClass::Broadcast, InnerClass::Strided};
 
 template <typename T>
@@ -138,6 +162,37 @@ TEST_CASE("operands of every class in ranks 1 to 4") {
   checkAllClasses<double>(DType::Float64, {2, 3, 2, 33});
   checkAllClasses<int32_t>(DType::Int32, {3, 18});
   checkAllClasses<uint8_t>(DType::UInt8, {3, 18});
+}
+
+TEST_CASE("a transposed operand is read in tiles") {
+  for (const std::string &target : targetsHere())
+    for (unsigned pieces : {1, 3, 7})
+      for (int64_t rows : {15, 16, 37})
+        for (int64_t columns : {15, 16, 50}) {
+          checkStrided<float>(DType::Float32, {rows, columns}, {1, rows}, 0, target, pieces);
+          checkStrided<int8_t>(DType::Int8, {rows, columns}, {1, rows + 3}, 0, target, pieces);
+          checkStrided<double>(DType::Float64, {3, rows, columns}, {rows * columns, 1, rows}, 0, target, pieces);
+          checkStrided<int16_t>(DType::Int16, {2, 2, rows, columns}, {0, rows * columns, 1, rows}, 0, target, pieces);
+        }
+}
+
+TEST_CASE("the rows of an operand that lies across lie apart too") {
+  for (const std::string &target : targetsHere()) {
+    checkStrided<float>(DType::Float32, {20, 3, 40}, {1, 20 * 40, 20}, 0, target, 1);
+    checkStrided<float>(DType::Float32, {18, 40}, {3, 60}, 0, target, 1);
+    checkStrided<int32_t>(DType::Int32, {18, 40}, {-1, 18}, 17, target, 2);
+  }
+}
+
+TEST_CASE("an operand is reversed or lies two elements apart") {
+  for (const std::string &target : targetsHere())
+    for (int64_t n = 1; n <= 40; ++n)
+      for (int64_t step : {-2, -1, 2}) {
+        int64_t first = step < 0 ? -step * (n - 1) : 0, row = std::abs(step) * n;
+        checkStrided<float>(DType::Float32, {2, n}, {row, step}, first, target, 1);
+        checkStrided<int8_t>(DType::Int8, {2, n}, {row, step}, first, target, 1);
+        checkStrided<int64_t>(DType::Int64, {2, n}, {row, step}, first, target, 1);
+      }
 }
 
 TEST_CASE("tails of 1 to 40 elements touch nothing beyond") {

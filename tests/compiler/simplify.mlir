@@ -119,3 +119,79 @@ func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<2xf32> {
   } : (tensor<3xf32>, tensor<2x3xf32>) -> (tensor<3xf32>, tensor<2x3xf32>, tensor<2xf32>)
   return %2 : tensor<2xf32>
 }
+
+// -----
+
+// What another operand repeats already is not repeated before.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.broadcast_to
+// CHECK: tess.mul %arg0, %arg1
+func.func @main(%x: tensor<4x1xf32>, %y: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %0 = tess.broadcast_to %x {shape = array<i64: 4, 5>} : (tensor<4x1xf32>) -> tensor<4x5xf32>
+  %1 = tess.mul %0, %y : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}
+
+// -----
+
+// Nothing else has the sizes of the result.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.broadcast_to
+// CHECK: tess.mul %0, %arg1
+func.func @main(%x: tensor<4x1xf32>, %y: tensor<4x1xf32>) -> tensor<4x5xf32> {
+  %0 = tess.broadcast_to %x {shape = array<i64: 4, 5>} : (tensor<4x1xf32>) -> tensor<4x5xf32>
+  %1 = tess.mul %0, %y : (tensor<4x5xf32>, tensor<4x1xf32>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}
+
+// -----
+
+// An unknown size is that of the other operand where both are those of one value.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.broadcast_like
+// CHECK: tess.mul %arg0,
+func.func @main(%x: tensor<4x1xf32>, %y: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %0 = tess.square %y : (tensor<4x?xf32>) -> tensor<4x?xf32>
+  %1 = tess.broadcast_like %x, %0 : (tensor<4x1xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  %2 = tess.add %y, %y : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  %3 = tess.mul %1, %2 : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %3 : tensor<4x?xf32>
+}
+
+// -----
+
+// That of another value may be 1.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.broadcast_like
+// CHECK: tess.mul %0, %arg2
+func.func @main(%x: tensor<4x1xf32>, %y: tensor<4x?xf32>, %z: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %0 = tess.broadcast_like %x, %y : (tensor<4x1xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  %1 = tess.mul %0, %z : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %1 : tensor<4x?xf32>
+}
+
+// -----
+
+// One name is one size.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.broadcast_like
+// CHECK: tess.mul %arg0, %arg2
+func.func @main(%x: tensor<4x1xf32>, %y: tensor<4x?xf32> {tess.arg_dims = array<i64: -1, 0>},
+                %z: tensor<4x?xf32> {tess.arg_dims = array<i64: -1, 0>}) -> tensor<4x?xf32> {
+  %0 = tess.broadcast_like %x, %y : (tensor<4x1xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  %1 = tess.mul %0, %z : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %1 : tensor<4x?xf32>
+}
+
+// -----
+
+// A reduction that keeps its axes has the sizes that it does not reduce.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.broadcast_like
+// CHECK: tess.mul %0, %arg0
+func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = tess.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<?x?xf32>) -> tensor<?x1xf32>
+  %1 = tess.broadcast_like %0, %x : (tensor<?x1xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %2 = tess.mul %1, %x : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
