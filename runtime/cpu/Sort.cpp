@@ -153,23 +153,33 @@ public:
     count = values.back();
     for (auto [strides, shape] : llvm::zip(batchStrides, llvm::ArrayRef({&lines, &values})))
       strides = Layout::contiguous(llvm::ArrayRef(*shape).drop_back()).broadcastTo(batch).strides;
+    constexpr int64_t kStep = 4000; // picoseconds of a step that halves a line
+    int64_t steps = llvm::Log2_64(uint64_t(size) + 1) + 1;
+    threadCount = threadsFor(countOf(batch) * count * steps * kStep, request.threads);
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    auto *to = static_cast<int32_t *>(outputs[0]);
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      Odometer<2> walk(batch, batchStrides);
-      for (int64_t row = 0, rows = countOf(batch); row < rows; ++row, walk.next()) {
-        const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0) * size;
-        const T *values = static_cast<const T *>(inputs[1]) + walk.offset(1) * count;
-        to = std::transform(values, values + count, to, [&](T value) { return place(line, value); });
-      }
+      parallelFor(threadCount, countOf(batch) * count, 1, [&](int64_t begin, int64_t end, unsigned) {
+        find<T>(inputs, static_cast<int32_t *>(outputs[0]), begin, end);
+      });
     });
     return llvm::Error::success();
   }
 
 private:
+  /// The values number [begin, end), row after row.
+  template <typename T> void find(llvm::ArrayRef<void *> inputs, int32_t *to, int64_t begin, int64_t end) const {
+    Odometer<2> walk(batch, batchStrides);
+    for (int64_t first = 0; first < end; first += count, walk.next()) {
+      const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0) * size;
+      const T *values = static_cast<const T *>(inputs[1]) + walk.offset(1) * count;
+      for (int64_t i = std::max(begin - first, int64_t(0)), last = std::min(end - first, count); i < last; ++i)
+        to[first + i] = place(line, values[i]);
+    }
+  }
+
   template <typename T> int32_t place(const T *line, T value) const {
     const T *found = std::partition_point(line, line + size, [&](T element) {
       auto x = widen(element), y = widen(value);

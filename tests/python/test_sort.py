@@ -58,3 +58,17 @@ def test_threads_sort_what_one_does():
         with num_threads(threads):
             results.append([each.numpy().tobytes() for each in F.sort(x)])
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (1,)])
+def test_threads_search_what_one_does(batch):
+    lines = tessera.Tensor(np.sort(RANDOM.rand(*batch, 500)), dtype="float32")
+    values = tessera.Tensor(RANDOM.rand(3, 9001), dtype="float32")
+    results = []
+    for threads in (1, 2, 5):
+        with num_threads(threads):
+            results.append(F.searchsorted(lines, values).numpy())
+    each = np.broadcast_to(lines.numpy(), (3, 500))
+    want = [np.searchsorted(line, row) for line, row in zip(each, values.numpy(), strict=True)]
+    for result in results:
+        assert np.array_equal(result, want)
