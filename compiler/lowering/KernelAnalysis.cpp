@@ -195,12 +195,15 @@ bool hasLongBody(const KernelSpec &spec) {
   return !spec.numReduced && spec.vectorAxis == VectorAxis::Parallel && costOf(spec) >= kLong;
 }
 
+bool readsIndex(const KernelSpec &spec) {
+  return llvm::any_of(
+      spec.nodes, [](const KernelNode &node) { return node.kind == NodeKind::Apply && infoOf(node.fn).readsIndex; });
+}
+
 bool hasScalarTail(const KernelSpec &spec) {
   constexpr unsigned kLittle = 6; // a few arithmetic functions; gathered vectors doubled the time to copy rows of 3
   auto isStrided = [](const KernelOperand &operand) { return operand.inner == InnerClass::Strided; };
-  auto readsIndex = [](const KernelNode &node) { return node.kind == NodeKind::Apply && infoOf(node.fn).readsIndex; };
-  return !spec.numReduced && costOf(spec) <= kLittle && llvm::any_of(spec.operands, isStrided) &&
-         llvm::none_of(spec.nodes, readsIndex);
+  return !spec.numReduced && costOf(spec) <= kLittle && llvm::any_of(spec.operands, isStrided) && !readsIndex(spec);
 }
 
 bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input, LaterPasses later) {

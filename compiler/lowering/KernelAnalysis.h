@@ -52,6 +52,9 @@ bool hasLongBody(const KernelSpec &spec);
 /// a part of a vector would cost more than that.
 bool hasScalarTail(const KernelSpec &spec);
 
+/// Whether some node is the place of an element in the domain.
+bool readsIndex(const KernelSpec &spec);
+
 /// Estimated time of one thread for an element of the domain, in picoseconds.
 unsigned picosecondsPerElement(const KernelSpec &spec);
 

@@ -13,10 +13,8 @@ bool KernelTiles::suit(const KernelSpec &spec) {
     return operand.isOutput ? operand.inner == InnerClass::Contiguous
                             : !isAcross(operand) || elemBytes(rawElem(operand.dtype)) <= 8;
   };
-  auto readsIndex = [](const KernelNode &node) { return node.kind == NodeKind::Apply && infoOf(node.fn).readsIndex; };
   return spec.vectorAxis == VectorAxis::Parallel && !spec.numReduced && spec.numParallel >= 2 && !hasLongBody(spec) &&
-         llvm::any_of(spec.operands, isAcross) && llvm::all_of(spec.operands, allows) &&
-         llvm::none_of(spec.nodes, readsIndex);
+         llvm::any_of(spec.operands, isAcross) && llvm::all_of(spec.operands, allows) && !readsIndex(spec);
 }
 
 KernelTiles::KernelTiles(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k, const KernelBuilder::Arguments &args)
