@@ -27,6 +27,8 @@ static bool mayBePart(const Subgraph::Node &node) {
   case Lowering::Reduction:
   case Lowering::View:
   case Lowering::Movement:
+  case Lowering::Lookup:
+  case Lowering::Scatter:
   case Lowering::Composite:
     return !info.stochastic && !info.boundRule;
   default:

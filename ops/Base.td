@@ -269,9 +269,9 @@ class View<string k> : LoweringRule { string kind = k; }               // of Vie
 class Movement<string s = ""> : LoweringRule {                        // see `copies`
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
-class Window<string old = ""> : LoweringRule {                        // `compute`, max or min over the elements of windows
-  string kernel = old; // of runtime/KernelTable, which compiled files call that are older than windows
-}
+def Lookup_ : LoweringRule;                                           // elements at the indices that operands 1 and on hold
+def Scatter_ : LoweringRule;                                          // operand 1 added at the indices that 2 and on hold
+def Window_ : LoweringRule;                                           // `compute`, max or min over the elements of windows
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 
@@ -297,6 +297,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;
+  string oldKernel = "";       // of runtime/KernelTable, which compiled files call that are older than the lowering
   list<dag> scalar = [];       // Elementwise: one dag per result
   string compute = "";         // Compute_: the result in index notation (ops/Notation.h), in the place of `shapes`
   list<dag> forward = [];      // Composite: one dag per result

@@ -16,6 +16,9 @@ namespace tess::forwards {
 // EinsumRules.cpp
 TESS_FORWARD_RULE(einsum);
 
+// IndexRules.cpp
+TESS_FORWARD_RULE(indexGet);
+
 #undef TESS_FORWARD_RULE
 
 } // namespace tess::forwards

@@ -25,7 +25,8 @@ TESS_GRADIENT_RULE(scanned);
 TESS_GRADIENT_RULE(maxPoolBackward);
 
 // IndexRules.cpp
-TESS_GRADIENT_RULE(gather);
+TESS_GRADIENT_RULE(addAlongAxes);
+TESS_GRADIENT_RULE(takeAlongAxes);
 TESS_GRADIENT_RULE(indexGet);
 TESS_GRADIENT_RULE(indexSet);
 TESS_GRADIENT_RULE(indexAdd);

@@ -18,18 +18,63 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
   let oracle = Oracle<expr>;
   let python = Py<py, m>;
 }
+class AlongAxes<string m, string what, string expr> : IndexOp<m, what, expr> {
+  let channelAxis = "i in axis($axes, len(#x)) ? -1 : i";
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", "it decides which strides of x the code follows">,
+                   Doc<"axes", "axis of x for each index">, Doc<"caller", "operator that errors name">];
+  let constraints = ["there must be an index for each axis of axes", "indices must have at most the axes of x",
+                     "dimensions besides axes must match"];
+}
+def Tess_TakeAlongAxesOp : AlongAxes<"take_along_axes", "elements at the indices that others hold",
+                                     "tess_oracle.take_along_axes(x, indices, axes)"> {
+  let description = !strconcat([{`out[i] = x[j]`, where j is i but for `j[axes[k]] = indices[k][i]`. All have the axes of the
+    result: x has its sizes, or 1, besides axes, and the indices broadcast. Where several places take one element, their
+    gradients add up. `caller` is the operator that errors name.}], negativeIndices);
+  let arguments = (ins Tess_Moved:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes,
+                   DefaultValuedStrAttr<StrAttr, "take_along_axes">:$caller);
+  let lowering = Lookup_;
+  let shapeRule = "takeAlongAxes";
+  let dtypes = Same<"x">;
+  let gradientRule = "takeAlongAxes";
+  let samples = [Sample<["5,3", "2,3"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,1"], "axes=[0]", "-2; -5", "2; 5">,
+                 Sample<["5,3,4", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
+                 Sample<["5,2,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; 0", "2; 2">,
+                 Sample<["5,3", "0,1"], "axes=[0]", "-2; 0", "2; 5">];
+  let onnx = "GatherND(...)";
+}
+def Tess_AddAlongAxesOp : AlongAxes<"add_along_axes", "the tensor with values added at indices",
+                                    "tess_oracle.add_along_axes(x, value, indices, axes)"> {
+  let description = !strconcat([{`out = x` but for `out[j] += value[i]`, where j is i but for `j[axes[k]] = indices[k][i]`, and 0
+    where x has size 1 besides axes. value has all axes, the indices broadcast to it. Every value counts, in the order of
+    value. `caller` is the operator that errors name.}], negativeIndices);
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$value, Variadic<Tess_Index>:$indices,
+                   DenseI64ArrayAttr:$axes, DefaultValuedStrAttr<StrAttr, "add_along_axes">:$caller);
+  let results = (outs Tess_NumberOrComplex:$out);
+  let lowering = Scatter_;
+  let shapes = "(*D), (*V), (*I)* -> (*D)";
+  let check = "addAlongAxes";
+  let dtypes = Promote<["x", "value"]>;
+  let gradientRule = "addAlongAxes";
+  let samples = [Sample<["5,3", "2,3", "2,3"], "axes=[0]", "-2; -2; 0", "2; 2; 5">,
+                 Sample<["5,3", "7,3", "7,1"], "axes=[0]", "-2; -2; -5", "2; 2; 5">,
+                 Sample<["5,3,4", "2,3,2", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; -2; 0; 0", "2; 2; 5; 4">,
+                 Sample<["5,2,4", "5,3,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; -2; 0", "2; 2; 2">,
+                 Sample<["7", "5", "5"], "axes=[0]", "-2; -2; 0", "2; 2; 7">,
+                 Sample<["5,3", "0,3", "0,1"], "axes=[0]", "-2; -2; 0", "2; 2; 5">];
+  let onnx = "ScatterND(...)";
+}
 def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for each of them",
                             "np.take_along_axis(x, index, axis)"> {
   let description = !strconcat([{`out[i, j] = x[index[i, j], j]` for axis 0 of two, and likewise for others, as by
     NumPy's take_along_axis. Where several places take one element, their gradients add up.}], negativeIndices);
   let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let shapes = "(*D), (*I) -> (*I)";
-  let check = "gather";
+  let compute = "out[*a, i, *b] = x[*a, index[*a, i, *b]:axis, *b]";
   let dtypes = Same<"x">;
-  let gradientRule = "gather";
+  let lowering = Compute_;
+  let oldKernel = "gather";
   let channelAxis = besidesAxis;
-  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
-  let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides which strides of x the code follows">,
+                   Doc<"axis", "axis the indices count along">];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
                  Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
   let onnx = "GatherElements(axis=axis)";
@@ -63,8 +108,12 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
     stand where the indexed axes stood, or first when these were not neighbours.}], negativeIndices);
   let arguments = (ins Tess_Moved:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let shapeRule = "indexGet";
+  let lowering = Composite<"indexGet">;
+  let oldKernel = "index_get";
   let dtypes = Same<"x">;
   let gradientRule = "indexGet";
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", "it decides the order of axes in the code">,
+                   Doc<"axes", "axis of x for each index">];
   let channels = "indexGet";
   let constraints = indexing;
   let samples = [Sample<["5,3", "4"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,2"], "axes=[1]", "-2; -3", "2; 3">,
@@ -188,10 +237,10 @@ def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "f
     of the gradients.}], negativeIndices);
   let arguments = (ins Tess_Float:$weight, Tess_Index:$ids);
   let results = (outs Tess_Float:$out);
-  let shapes = "(V, E), (*I) -> (*I, E)";
+  let compute = "out[*i, e] = weight[ids[*i], e]";
   let dtypes = Same<"weight">;
-  let lowering = Composite<>;
-  let forward = [(op<"index_get", "axes=[0]"> $weight, $ids)];
+  let lowering = Compute_;
+  let gradient = [(op<"index_add", "axes=[0]"> (op<"full_like", "value=0.0"> $weight), $dout, $ids), (none)];
   let samples = [Sample<["7,3", "4"], "", "-2; 0", "2; 7">, Sample<["7,3", "2,2"], "", "-2; 0", "2; 7">,
                  Sample<["7,3", ""], "", "-2; 0", "2; 7">, Sample<["7,3", "0"], "", "-2; 0", "2; 7">];
   let onnx = "Gather(...)";

@@ -1,6 +1,59 @@
-// The gradient of a read is added at its elements; at written elements the gradient of x is cut off.
+// What indexing is made of. The gradient of a read is added at its elements; at written elements the gradient of x is
+// cut off.
+#include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
-#include "ops/GraphPieces.h"
+#include "ops/PixelPieces.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+/// The axes from `first` to below `end`.
+static tess::IntList span(int64_t first, int64_t end) {
+  tess::IntList axes;
+  for (int64_t axis = first; axis < end; ++axis)
+    axes.push_back(axis);
+  return axes;
+}
+
+namespace tess::forwards {
+
+using namespace pieces;
+
+/// The axes of the indices, as many as the indexed ones or more, stand at the first of these, which a view puts side by
+/// side and, where the indices have more, gives axes of size 1.
+llvm::SmallVector<int, 4> indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int x = v[0];
+  int64_t rank = b.meta(x).rank(), taken = int64_t(v.size()) - 1, own = 0;
+  IntList axes, order, others;
+  for (int index : v.drop_front())
+    own = std::max<int64_t>(own, b.meta(index).rank());
+  for (int64_t axis : op.ints("axes"))
+    axes.push_back(axis < 0 ? axis + rank : axis);
+  IntList sorted = axes;
+  llvm::sort(sorted);
+  bool areNeighbours = sorted.back() - sorted.front() + 1 == taken;
+  int64_t first = areNeighbours ? sorted.front() : 0, added = std::max<int64_t>(own - taken, 0);
+  for (int64_t axis : llvm::seq<int64_t>(0, rank))
+    if (!llvm::is_contained(axes, axis))
+      others.push_back(axis);
+  order.append(others.begin(), others.begin() + first);
+  order.append(axes.begin(), axes.end());
+  order.append(others.begin() + first, others.end());
+  if (!llvm::is_sorted(order))
+    x = permuted(b, x, order);
+  if (added)
+    x = withAxes(b, x, span(first + taken, first + taken + added));
+  llvm::SmallVector<int, 4> values = {x};
+  for (int index : v.drop_front()) {
+    int64_t end = b.meta(index).rank();
+    values.push_back(rank == first + taken ? index : withAxes(b, index, span(end, end + rank - first - taken)));
+  }
+  int out = call(b, "take_along_axes", values, {{"axes", span(first, first + taken)}, {"caller", op.info().name}});
+  if (own < taken)
+    out = call(b, "squeeze", {out}, {{"axis", span(first, first + taken - own)}});
+  return {out};
+}
+
+} // namespace tess::forwards
 
 namespace tess::gradients {
 
@@ -16,39 +69,36 @@ static int indexed(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> fro
   return call(b, name, inputs, {{"axes", axes}});
 }
 
-/// Adds `dout` to zeros shaped like `x`, at `index` along `axis`; the index has the other axes of x.
-static int addAlong(SubgraphBuilder &b, const OpDef &op, int x, int index, int dout, unsigned axis) {
-  TensorMeta meta = b.meta(index);
-  IntList axes;
-  Values indices;
-  for (unsigned i = 0; i < meta.rank(); ++i) {
-    axes.push_back(i);
-    if (i == axis) {
-      indices.push_back(index);
-      continue;
-    }
-    if (meta.shape[i] == kUnknown) {
-      b.fail(invalidArgument(op.name() + ": shape of the index must be known for the gradient, got " + toString(meta)));
-      return -1;
-    }
-    int positions = call(b, "arange", {}, {{"num", meta.shape[i]}, {"dtype", meta.dtype}});
-    IntList shape(meta.rank(), 1);
-    shape[i] = meta.shape[i];
-    indices.push_back(call(b, "reshape", {positions}, {{"shape", shape}}));
-  }
-  return indexed(b, "index_add", {fullLike(b, x, 0), dout}, indices, axes);
+/// Applies an operator along axes, whose operands are (x, [value,] indices...).
+static int alongAxes(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> front, llvm::ArrayRef<int> indices,
+                     const AttrValue &axes, const AttrValue &caller) {
+  Values inputs(front);
+  inputs.append(indices.begin(), indices.end());
+  return call(b, name, inputs, {{"axes", axes}, {"caller", caller}});
 }
 
-Values gather(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  int64_t axis = op.i64("axis");
-  return {addAlong(b, op, v[0], v[1], v[3], axis < 0 ? axis + b.meta(v[0]).rank() : axis), -1};
+Values takeAlongAxes(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  Values grads(needed.size(), -1);
+  grads[0] = alongAxes(b, "add_along_axes", {fullLike(b, v[0], 0), v[needed.size() + 1]}, v.slice(1, needed.size() - 1),
+                       op.attr("axes"), op.attr("caller"));
+  return grads;
+}
+
+Values addAlongAxes(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  Values grads(needed.size(), -1);
+  int dout = grads[0] = v[needed.size() + 1];
+  if (needed[1])
+    grads[1] =
+        alongAxes(b, "take_along_axes", {dout}, v.slice(2, needed.size() - 2), op.attr("axes"), op.attr("caller"));
+  return grads;
 }
 
 /// The gradient of argsort and topk, whose operand is x and whose results are out and indices.
 Values sorted(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   if (v[3] < 0)
     return {-1};
-  return {addAlong(b, op, v[0], v[2], v[3], b.meta(v[0]).rank() - 1)};
+  return {alongAxes(b, "add_along_axes", {fullLike(b, v[0], 0), v[3]}, {v[2]},
+                    IntList{int64_t(b.meta(v[0]).rank()) - 1}, op.info().name)};
 }
 
 Values indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {

@@ -225,11 +225,9 @@ def Tess_DeformableConv2dOp : PlaceOp<"deformable_conv2d", "convolution of moved
   // Blocks of channels are images of their own.
   defvar offsets = (piece<"unflatten", ["1", elements, "2"]> ByBlock<(same $offset), blocks, elements # " * 2">.all);
   defvar images = ByBlock<(same $x), blocks, "#x[1] // (" # blocks # ")">.all;
-  defvar image = (op<"expand_dims", "axis=[1, 2]"> (piece<"numbers", ["0", "i32"]> images));
-  defvar pixels = (piece<"pixels", ["'linear'", "'constant'", "0.0"]> images, image, MovedPlaces<offsets, 0>.all,
-                                                                        MovedPlaces<offsets, 1>.all); // channels last
+  defvar pixels = (piece<"pixels", ["'linear'", "'constant'", "0.0"]> images, MovedPlaces<offsets, 0>.all, MovedPlaces<offsets, 1>.all);
   defvar factors = (op<"flatten", "start_axis=2;end_axis=3"> ByBlock<(same $mask), blocks, elements>.all);
-  defvar moved = (op<"transpose", "pattern=[0, 3, 1, 2]"> (op<"mul"> pixels, (op<"expand_dims", "axis=[3]"> factors)));
+  defvar moved = (op<"mul"> pixels, (op<"expand_dims", "axis=[1]"> factors));
   defvar patches = (op<"reshape_like"> moved, WithChannels<(same $mask), "#x[1] * " # elements>.all);
   let forward = [(must<"height and width of windows must be known", ConvolvedWindows.known, "{[#weight[2], #weight[3]]}">
       Convolved<patches>.all)];
@@ -283,10 +281,10 @@ class SamplePlaces<int axis> {
 }
 def RowSamples : SamplePlaces<0>;
 def ColumnSamples : SamplePlaces<1>;
-// Samples [K, rows, columns, channels], those of a bin added.
+// Samples [K, channels, rows, columns], those of a bin added.
 class Binned<dag samples> {
-  defvar columns = (piece<"unflatten", ["2", "$output_shape[1]", "$sample_per_part"]> samples);
-  dag all = (op<"sum", "axes=[2, 4]"> (piece<"unflatten", ["1", "$output_shape[0]", "$sample_per_part"]> columns));
+  defvar columns = (piece<"unflatten", ["3", "$output_shape[1]", "$sample_per_part"]> samples);
+  dag all = (op<"sum", "axes=[3, 5]"> (piece<"unflatten", ["2", "$output_shape[0]", "$sample_per_part"]> columns));
 }
 def Tess_DeformablePsroiPoolingOp : PlaceOp<"deformable_psroi_pooling", "means of the moved bins of boxes",
     "deformable_psroi_pooling(x, rois, trans, output_shape, sample_per_part, scale, trans_std, no_trans)"> {
@@ -310,10 +308,10 @@ def Tess_DeformablePsroiPoolingOp : PlaceOp<"deformable_psroi_pooling", "means o
   defvar image = (op<"expand_dims", "axis=[1, 2]"> (op<"flatten", "start_axis=0;end_axis=1">
       (op<"add"> byBox, (op<"arange", "num=" # classes # ";dtype=i32">))));
   defvar images = ByBlock<(same $x), classes, "#x[1] // " # classes>.all;
-  defvar pixels = (piece<"pixels", ["'linear'", "'replicate'", "0.0"]> images, image, RowSamples.all, ColumnSamples.all);
-  defvar counted = (op<"expand_dims", "axis=[3]"> (piece<"as", ["@x"]> (op<"logical_and"> RowSamples.inside, ColumnSamples.inside)));
+  defvar pixels = (piece<"pixels_of", ["'linear'", "'replicate'", "0.0"]> images, image, RowSamples.all, ColumnSamples.all);
+  defvar counted = (op<"expand_dims", "axis=[1]"> (piece<"as", ["@x"]> (op<"logical_and"> RowSamples.inside, ColumnSamples.inside)));
   defvar count = (op<"maximum"> Binned<counted>.all, K<"1", "x">); // the mean of no samples is 0
-  defvar means = (op<"transpose", "pattern=[0, 3, 1, 2]"> (op<"div"> Binned<(op<"mul"> pixels, counted)>.all, count));
+  defvar means = (op<"div"> Binned<(op<"mul"> pixels, counted)>.all, count);
   defvar size = "[-1, #x[1], $output_shape[0], $output_shape[1]]"; // there may be any number of boxes
   let forward = [(op<"reshape_like"> means, (op<"broadcast_to", "shape=" # size> (op<"expand_dims", "axis=[2, 3]"> first)))];
   let dtypes = Promote<["x", "rois", "trans"]>;

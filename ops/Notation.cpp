@@ -238,7 +238,7 @@ private:
     for (const NotationAxes &axes : bound.reads)
       for (const NotationAxis &axis : axes)
         for (NotationDim dim : axis.dims)
-          if (!llvm::is_contained(all, dim))
+          if (axis.place->index < 0 && !llvm::is_contained(all, dim))
             all.push_back(dim);
     auto repeats = [&](const NotationAxis &axis) {
       return axis.dims.size() > 1 && !llvm::all_of(axis.dims, [&](NotationDim dim) { return isRead(dim); });

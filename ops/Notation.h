@@ -10,11 +10,11 @@
 // others values for later ones. `bound` = dimension "<" attribute, or "*" pack "<"
 // "*" attribute. `access` = value "[" [place ("," place)*] "]"; behind an optional
 // operand stands "?", and one that is missing leaves out its function. `place` =
-// ["*"] dimension, or ["*"] "(" [part ":" parts] dimension+ ")", each perhaps with
-// ":" attribute, or a window: ["*"] dimension ["*" attribute] "+" ["*"] dimension
-// ["*" attribute] ["-" attribute]. `expression`: reads, numbers, attributes, the
-// index along a dimension, + - * /, elementwise operators, and max, mean, min, prod
-// or sum "(" dimensions ")" of what is taken from them. `scan` = access "=" "scan"
+// ["*"] dimension, or ["*"] "(" [part ":" parts] dimension+ ")", or the access to an
+// operand whose elements are indices, each perhaps with ":" attribute, or a window:
+// ["*"] dimension ["*" attribute] "+" ["*"] dimension ["*" attribute] ["-" attribute]. `expression`: reads, numbers,
+// attributes, the index along a dimension, + - * /, elementwise operators, and max, mean, min, prod or sum "("
+// dimensions ")" of what is taken from them. `scan` = access "=" "scan"
 // "(" function "," dimension "," exclusive "," reverse ")" access ("," access)*.
 //
 // `(t k)` is one axis whose index counts t and k in row-major order, `(0:2 t)` the
@@ -51,6 +51,7 @@ struct NotationPlace {
   // and how many elements are put before and behind the axis; -1: 1, and none.
   bool isWindow = false;
   int stride = -1, dilation = -1, padding = -1;
+  int index = -1; // the read whose elements are indices along the axis, the dimension of which is no part of the domain
 };
 
 /// A value at indices.

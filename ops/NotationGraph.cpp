@@ -24,7 +24,7 @@ NotationGraph::NotationGraph(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef
   auto add = [&](llvm::ArrayRef<NotationAxis> axes) {
     for (const NotationAxis &axis : axes)
       for (NotationDim dim : axis.dims)
-        if (!llvm::is_contained(order, dim))
+        if ((!axis.place || axis.place->index < 0) && !llvm::is_contained(order, dim))
           order.push_back(dim);
   };
   add(bound->resultAxes());
@@ -45,6 +45,59 @@ Value NotationGraph::read(unsigned number) {
   llvm::ArrayRef<NotationAxis> axes = bound->axesOf(number);
   for (unsigned axis = axes.size(); axis-- > 0;)
     value = split(std::move(value), axis, axes[axis]);
+  auto isComputed = [](const NotationAxis &axis) { return axis.place->index >= 0; };
+  return llvm::any_of(axes, isComputed) ? taken(std::move(value), axes) : value;
+}
+
+/// The elements of `value` at the indices by which some of its axes are read. Such an axis stands for one of its
+/// indices' that `value` does not have, or before all others.
+Value NotationGraph::taken(Value value, llvm::ArrayRef<NotationAxis> axes) {
+  auto has = [](const Value &of, NotationDim dim) {
+    return llvm::any_of(of.axes, [&](const Value::Axis &axis) { return axis.dim == dim; });
+  };
+  llvm::SmallVector<NotationDim, 8> dims, computed; // of the result, in order; the axes that indices count along
+  llvm::SmallVector<Value, 2> indices;
+  for (const NotationAxis &axis : axes)
+    if (axis.place->index >= 0) {
+      computed.push_back(axis.dims[0]);
+      indices.push_back(read(unsigned(axis.place->index)));
+    }
+  for (NotationDim dim : order)
+    if (has(value, dim) || llvm::any_of(indices, [&](const Value &index) { return has(index, dim); }))
+      dims.push_back(dim);
+  auto spots = dims;
+  llvm::erase_if(spots, [&](NotationDim dim) { return has(value, dim); });
+  size_t added = computed.size() - std::min(computed.size(), spots.size());
+  auto orderIn = [&](NotationDim dim) { // among the axes of the result, the added ones first
+    auto *own = llvm::find(computed, dim);
+    if (own == computed.end())
+      return int64_t(added) + (llvm::find(dims, dim) - dims.begin());
+    size_t number = size_t(own - computed.begin());
+    return number < added ? int64_t(number) : int64_t(added) + (llvm::find(dims, spots[number - added]) - dims.begin());
+  };
+  IntList pattern, missing, along, before;
+  for (size_t axis = 0; axis < value.axes.size(); ++axis)
+    pattern.push_back(int64_t(axis));
+  llvm::sort(pattern, [&](int64_t x, int64_t y) { return orderIn(value.axes[x].dim) < orderIn(value.axes[y].dim); });
+  if (!llvm::is_sorted(pattern))
+    value.id = pieces::call(b, "transpose", {value.id}, {{"pattern", pattern}});
+  for (int64_t place = 0; place < int64_t(added + dims.size()); ++place)
+    if (llvm::none_of(value.axes, [&](const Value::Axis &axis) { return orderIn(axis.dim) == place; }))
+      missing.push_back(place);
+  if (!missing.empty())
+    value.id = pieces::call(b, "expand_dims", {value.id}, {{"axis", missing}});
+  llvm::SmallVector<int, 3> ids = {value.id};
+  for (auto [index, dim] : llvm::zip_equal(indices, computed)) {
+    sortAxes(index);
+    ids.push_back(spread(index, dims));
+    along.push_back(orderIn(dim));
+  }
+  value.id = pieces::call(b, "take_along_axes", ids, {{"axes", along}, {"caller", op.info().name}});
+  for (size_t axis = 0; axis < added; ++axis)
+    before.push_back(int64_t(axis));
+  if (added)
+    value.id = pieces::call(b, "squeeze", {value.id}, {{"axis", before}});
+  value.axes = llvm::map_to_vector<8>(dims, [](NotationDim dim) { return Value::Axis{dim}; });
   return value;
 }
 

@@ -50,6 +50,7 @@ public:
 
 private:
   int orderOf(NotationDim dim) const;
+  Value taken(Value value, llvm::ArrayRef<NotationAxis> axes);
   int partOf(int value, unsigned axis, const NotationPlace &place);
   Value split(Value value, unsigned axis, const NotationAxis &as);
   Value settled(const Value &value, const Value &like);

@@ -104,6 +104,8 @@ enum class Lowering : uint8_t {
   View,        // `viewRule`: no kernel
   Movement,    // `regionRule`: copies between regions
   Window,      // `reduceKind` over the windows of `notation`
+  Lookup,      // elements of operand 0 at the indices that the others hold, along attribute `axes`
+  Scatter,     // operand 0, with the elements of operand 1 added at the indices that the others hold, along `axes`
   Compute,     // `scan`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
@@ -214,8 +216,8 @@ struct OpInfo {
   int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
   const ScanInfo *scan;        // Compute
   const Notation *notation;    // of `compute` that is no scan; else null
-  const char *kernel;  // Library, Sequential; Window: what files call that were compiled before there were windows
-  GradientFn gradient; // null: no gradient
+  const char *kernel;          // Library, Sequential; of others what files call that are older than the lowering
+  GradientFn gradient;         // null: no gradient
   ShardingInfo sharding;
   /// (operand, result) pairs that may share memory.
   llvm::ArrayRef<std::pair<uint8_t, uint8_t>> inplace;

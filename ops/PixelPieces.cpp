@@ -102,27 +102,33 @@ namespace {
 /// Takes pixels of images [N, C, H, W].
 class Sampler {
 public:
-  Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border, AttrValue borderValue);
+  Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border, AttrValue borderValue,
+          const char *caller = "take_along_axes");
   int at(int image, int y, int x) const;
 
 private:
   int clamped(int position, int size) const;
   int inside(int place, int size) const;
+  int taken(llvm::ArrayRef<int> values, const IntList &axes) const {
+    return call(b, "take_along_axes", values, {{"axes", axes}, {"caller", caller}});
+  }
   int pixel(int image, int y, int x) const;
 
   SubgraphBuilder &b;
   int images;
   llvm::StringRef interpolation, border;
   AttrValue borderValue;
+  const char *caller; // that errors name
   int height, width;
 };
 
 } // namespace
 
 Sampler::Sampler(SubgraphBuilder &b, int images, llvm::StringRef interpolation, llvm::StringRef border,
-                 AttrValue borderValue)
+                 AttrValue borderValue, const char *caller)
     : b(b), images(images), interpolation(interpolation), border(border), borderValue(std::move(borderValue)),
-      height(sizeOf(b, images, 2, b.meta(images).dtype)), width(sizeOf(b, images, 3, b.meta(images).dtype)) {}
+      caller(caller), height(sizeOf(b, images, 2, b.meta(images).dtype)),
+      width(sizeOf(b, images, 3, b.meta(images).dtype)) {}
 
 /// No further away than where all taps are outside, so that an infinite position has weights.
 int Sampler::clamped(int position, int size) const {
@@ -139,19 +145,18 @@ int Sampler::inside(int place, int size) const {
 
 int Sampler::pixel(int image, int y, int x) const {
   int row = borderIndex(b, border, y, height), column = borderIndex(b, border, x, width);
-  int value = call(b, "index_get", {images, image, row, column}, {{"axes", IntList{0, 2, 3}}});
+  int value =
+      image < 0 ? taken({images, withAxes(b, row, {1}), withAxes(b, column, {1})}, {2, 3})
+                : taken({images, withAxes(b, image, {1}), withAxes(b, row, {1}), withAxes(b, column, {1})}, {0, 2, 3});
   if (border != "constant")
     return value;
-  int isInside = call(b, "logical_and", {inside(y, height), inside(x, width)});
-  isInside = call(b, "expand_dims", {isInside}, {{"axis", IntList{3}}});
+  int isInside = withAxes(b, call(b, "logical_and", {inside(y, height), inside(x, width)}), {1});
   return call(b, "where", {isInside, value, constantLike(b, borderValue, value)});
 }
 
 int Sampler::at(int image, int y, int x) const {
   Taps rows = tapsAt(b, interpolation, clamped(y, height)), columns = tapsAt(b, interpolation, clamped(x, width));
-  auto weighted = [&](int value, int weight) {
-    return times(b, value, call(b, "expand_dims", {weight}, {{"axis", IntList{3}}}));
-  };
+  auto weighted = [&](int value, int weight) { return times(b, value, withAxes(b, weight, {1})); };
   if (rows.weights.empty())
     return pixel(image, rows.first, columns.first);
   int sum = -1;
@@ -166,9 +171,14 @@ int Sampler::at(int image, int y, int x) const {
   return sum;
 }
 
-int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,
+int pixelsAt(SubgraphBuilder &b, int images, int y, int x, llvm::StringRef interpolation, llvm::StringRef border,
+             AttrValue borderValue) {
+  return Sampler(b, images, interpolation, border, std::move(borderValue)).at(-1, y, x);
+}
+
+int pixelsOf(SubgraphBuilder &b, const OpDef &op, int images, int image, int y, int x, llvm::StringRef interpolation,
              llvm::StringRef border, AttrValue borderValue) {
-  return Sampler(b, images, interpolation, border, std::move(borderValue)).at(image, y, x);
+  return Sampler(b, images, interpolation, border, std::move(borderValue), op.info().name).at(image, y, x);
 }
 
 } // namespace tess::pieces

@@ -46,9 +46,12 @@ int borderIndex(SubgraphBuilder &b, llvm::StringRef borderMode, int place, int s
 /// element there.
 int interpolated(SubgraphBuilder &b, int x, int positions, int size, unsigned axis, llvm::StringRef mode);
 
-/// The pixels at (y, x) of images [N, C, H, W] number `image`, whose shapes broadcast to three axes; channels come
-/// last. The modes are those of the record `remap`; `borderValue` is a number or a runtime attribute.
-int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,
+/// The pixels at (y, x), [B, OH, OW], of images [B, C, H, W]: [B, C, OH, OW]. The modes are those of the record
+/// `remap`; `borderValue` is a number or a runtime attribute.
+int pixelsAt(SubgraphBuilder &b, int images, int y, int x, llvm::StringRef interpolation, llvm::StringRef border,
+             AttrValue borderValue);
+/// The same of images number `image`, [B, 1, 1], for `op`, which errors about these name.
+int pixelsOf(SubgraphBuilder &b, const OpDef &op, int images, int image, int y, int x, llvm::StringRef interpolation,
              llvm::StringRef border, AttrValue borderValue);
 
 } // namespace tess::pieces

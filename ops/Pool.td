@@ -66,7 +66,8 @@ class MaxPool<Images d> : PoolOp<"max_pool" # d.name, "largest element of each w
   let keepsAxes = 1;
   let sampleRank = !add(d.axes, 1);
   let arguments = !con((ins Tess_Float:$x), d.attrs);
-  let lowering = Window<!if(!eq(d.axes, 2), "max_pool2d", "")>;
+  let lowering = Window_;
+  let oldKernel = !if(!eq(d.axes, 2), "max_pool2d", "");
   let compute = Windows<"max">.text;
   let dtypes = Same<"x">;
   let gradient = [(op<"max_pool" # d.name # "_backward", samePool> $x, $out, $dout)];
@@ -246,7 +247,7 @@ def Tess_MaxPool1dOp : SequencePool<"max_pool1d", "largest element of each windo
     NaN wins, padding never does. x is [N, C, L], the result [N, C, OL] with OL as max_pool2d's sizes.}];
   let arguments = !con((ins Tess_Float:$x), PoolAttrs<1>.all);
   let compute = Windows<"max">.text;
-  let lowering = Window<>;
+  let lowering = Window_;
   let gradient = [Sequence<(op<"max_pool2d_backward", flatWindows> imageOfX, imageOfOut, imageOfGrad)>.all];
   let attrFacts = PoolFacts<1, "the sequence">.all;
   let samples = [Sample<["2,3,6"], "kernel_size=[2];strides=[2]">, Sample<["1,2,5"], "kernel_size=[3];padding=[1]">,

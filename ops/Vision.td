@@ -18,13 +18,8 @@ class VisionOp<string m, string what, string signature, string expr> : Tess_Op<m
   let python = Py<"functional.vision", m>;
 }
 defvar pixels = [Require<"height and width of x must not be 0", "#x[2] != 0 && #x[3] != 0", "x {x}">];
-// The images 0, 1, ... of a batch, as [N, 1, 1].
-defvar everyImage = (op<"expand_dims", "axis=[1, 2]"> (piece<"numbers", ["0", "i32"]> $x));
-// The pixels of x at positions, by the modes of the record.
-class Sampled<dag image, dag y, dag x> {
-  dag pixels = (piece<"pixels", ["$interp_mode", "$border_mode", "$border_val"]> (same $x), image, y, x);
-  dag all = (op<"transpose", "pattern=[0, 3, 1, 2]"> pixels); // channels first
-}
+// What decides the pixels at positions, by the record.
+defvar modes = ["$interp_mode", "$border_mode", "$border_val"];
 // Row `row` of matrices times (column, row, 1) of every pixel of the result, [B, OH, OW].
 class Transformed<string row> {
   defvar rows = Slice<(same $mat), "3", "1", row, row # " + 1">.all;
@@ -98,11 +93,9 @@ defvar borderAttrs = (ins DefaultValuedStrAttr<StrAttr, "replicate">:$border_mod
                           Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$border_val,
                           DefaultValuedStrAttr<StrAttr, "linear">:$interp_mode);
 defvar warpAttrs = !con((ins DenseI64ArrayAttr:$out_shape), borderAttrs);
-defvar borderFacts = [Cases<"border_mode", ["replicate", "reflect", "reflect_101", "wrap", "constant"]>,
-                      BindTime<"border_mode">, Doc<"border_mode", "what lies outside of the image">,
+defvar borderFacts = [Cases<"border_mode", ["replicate", "reflect", "reflect_101", "wrap", "constant"]>, Doc<"border_mode", "what lies outside of the image">,
                       Doc<"border_val", "value outside, where border_mode is constant">,
-                      Cases<"interp_mode", ["nearest", "linear", "cubic"]>, BindTime<"interp_mode">,
-                      Doc<"interp_mode", "which pixels make one">];
+                      Cases<"interp_mode", ["nearest", "linear", "cubic"]>, Doc<"interp_mode", "which pixels make one">];
 defvar warpFacts = !listconcat([Length<"out_shape", 2>, Range<"out_shape", "0", "1e9">, BindTime<"out_shape">,
                                 SizeAttr<"out_shape">, Doc<"out_shape", "height and width of the result">], borderFacts);
 class Warp<string m, string what, string signature, string operands, list<string> second>
@@ -120,7 +113,7 @@ def Tess_RemapOp : Warp<"remap", "pixels of images at given positions",
   let attrFacts = borderFacts;
   defvar column = (op<"squeeze", "axis=[3]"> Slice<(same $map_xy), "4", "3", "0", "1">.all);
   defvar row = (op<"squeeze", "axis=[3]"> Slice<(same $map_xy), "4", "3", "1", "2">.all);
-  let forward = [Sampled<everyImage, row, column>.all];
+  let forward = [(piece<"pixels", modes> $x, row, column)];
   let samples = [Sample<["2,3,4,5", "2,3,2,2"], "", "-2; -3", "2; 8">,
                  Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect\";interp_mode=\"nearest\"", "-2; -9", "2; 9">,
                  Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect_101\"", "-2; -9", "2; 9">,
@@ -140,7 +133,7 @@ def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through persp
   defvar column = (op<"div"> Transformed<"0">.all, Transformed<"2">.all);
   defvar row = (op<"div"> Transformed<"1">.all, Transformed<"2">.all);
   defvar image = (op<"expand_dims", "axis=[1, 2]"> (piece<"as", ["i32"]> $mat_idx));
-  let forward = [Sampled<image, row, column>.all];
+  let forward = [(piece<"pixels_of", modes> $x, image, row, column)];
   let samples = [Sample<["2,3,4,5", "2,3,3", "2"], "out_shape=[3, 2]", "-2; 0.2; 0", "2; 2; 2">,
                  Sample<["2,3,4,5", "6,3,3", "6"], "out_shape=[2, 3];border_mode=\"wrap\"", "-2; 0.2; 0", "2; 2; 2">,
                  Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5", "-2; 0.2; 0", "2; 2; 2">,
@@ -155,7 +148,7 @@ def Tess_WarpAffineOp : Warp<"warp_affine", "images seen through affine transfor
   let description = !strconcat([{`out[n, c, i, j]` is image n at column `m00 * j + m01 * i + m02` and row `m10 * j + m11 * i +
     m12`, m being mat[n]: the inverse of what OpenCV's warpAffine takes without a flag. Outside of the image}], bordered);
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$mat), warpAttrs);
-  let forward = [Sampled<everyImage, Transformed<"1">.all, Transformed<"0">.all>.all];
+  let forward = [(piece<"pixels", modes> $x, Transformed<"1">.all, Transformed<"0">.all)];
   let samples = [Sample<["2,3,4,5", "2,2,3"], "out_shape=[3, 2]">,
                  Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5">,
                  Sample<["1,2,4,3", "1,2,3"], "out_shape=[0, 4];border_mode=\"reflect\"">,
@@ -209,12 +202,11 @@ def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpol
   defvar row = (op<"expand_dims", "axis=[2]"> SamplePositions<2, 0>.all);
   defvar column = (op<"expand_dims", "axis=[1]"> SamplePositions<1, 1>.all);
   defvar image = (op<"expand_dims", "axis=[1, 2]"> imagesOfBoxes);
-  defvar values = (piece<"pixels", ["'linear'", "'constant'", "0.0"]> $x, image, row, column);
-  // [K, OH, samples, OW, samples, C]
-  defvar bins = (piece<"unflatten", ["1", "$output_shape[0]", "$sample_points[0]"]>
-      (piece<"unflatten", ["2", "$output_shape[1]", "$sample_points[1]"]> values));
-  defvar pooled = (when<"$mode == 'max'"> (op<"max", "axes=[2, 4]"> bins), (op<"mean", "axes=[2, 4]"> bins));
-  let forward = [(op<"transpose", "pattern=[0, 3, 1, 2]"> pooled)];
+  defvar values = (piece<"pixels_of", ["'linear'", "'constant'", "0.0"]> $x, image, row, column);
+  // [K, C, OH, samples, OW, samples]
+  defvar bins = (piece<"unflatten", ["2", "$output_shape[0]", "$sample_points[0]"]>
+      (piece<"unflatten", ["3", "$output_shape[1]", "$sample_points[1]"]> values));
+  let forward = [(when<"$mode == 'max'"> (op<"max", "axes=[3, 5]"> bins), (op<"mean", "axes=[3, 5]"> bins))];
   let attrFacts = !listconcat(regionFacts, [Length<"sample_points", 2>, Range<"sample_points", "1", "1e9">,
       BindTime<"sample_points">, Doc<"sample_points", "positions in a bin along height and width">, BindTime<"aligned">,
       Doc<"aligned", "the centre of a pixel is 0.5 away from its edge">]);

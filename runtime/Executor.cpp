@@ -3,6 +3,7 @@
 #include "ops/Error.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/GrownMemory.h"
+#include "runtime/LookupLaunch.h"
 #include "runtime/LoopGuard.h"
 #include "runtime/Profiler.h"
 #include "runtime/StagedRun.h"
@@ -107,6 +108,8 @@ llvm::Error Runner::launch(Command &command) {
     command.launch.scratch = arena() + command.scratchOffset;
   if (isCounted)
     bump(executorCounters.launches);
+  if (command.looksUp)
+    return launchLookup(bound, command, arena() + command.scratchOffset, stream);
   return stream.launch(command.launch);
 }
 
@@ -150,14 +153,6 @@ llvm::Error Runner::copy(const Command &command) {
     return copyApart(layouts, pointers);
   copyStrided(pointers[1], layouts.to, pointers[0], layouts.from, layouts.width);
   return llvm::Error::success();
-}
-
-/// What a layout that is not empty reaches, in bytes from its first element.
-static std::pair<int64_t, int64_t> reachOf(const Layout &layout, int64_t width) {
-  int64_t first = 0, last = 0;
-  for (auto [size, stride] : llvm::zip(layout.shape, layout.strides))
-    (stride < 0 ? first : last) += (size - 1) * stride;
-  return {first * width, (last + 1) * width};
 }
 
 /// A strided copy that no kernel makes, on a device whose memory the host does not address: by way of the host.

@@ -72,4 +72,11 @@ void copyStrided(void *destination, const Layout &to, const void *source, const 
   walk(static_cast<char *>(destination), static_cast<const char *>(source), axes, width);
 }
 
+std::pair<int64_t, int64_t> reachOf(const Layout &layout, int64_t width) {
+  int64_t first = 0, last = 0;
+  for (auto [size, stride] : llvm::zip(layout.shape, layout.strides))
+    (stride < 0 ? first : last) += (size - 1) * stride;
+  return {first * width, (last + 1) * width};
+}
+
 } // namespace tess::runtime

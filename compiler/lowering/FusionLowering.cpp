@@ -23,6 +23,12 @@ DType kernelDType(Value value) { return kindOf(ir::metaOf(value.getType()).dtype
 struct OperandAxes {
   SmallVector<bool, 8> varies;
   ValueLayout layout;
+  SmallVector<int64_t, 2> lookedUp = {}; // axes along which indices count; it does not vary along them
+
+  /// Whether indices count along an axis of [first, last).
+  bool isLookedUp(unsigned first, unsigned last) const {
+    return llvm::any_of(lookedUp, [&](int64_t axis) { return axis >= int64_t(first) && axis < int64_t(last); });
+  }
 };
 
 class FusionLowering {
@@ -47,7 +53,7 @@ private:
     for (Operation &op : body().without_terminator()) {
       if (isScalarSource(&op) && !llvm::hasSingleElement(body().without_terminator()))
         continue;
-      Value candidate = reducedAxesOf(&op).empty() ? op.getResult(0) : op.getOperand(0);
+      Value candidate = domainOf(&op);
       bool better = !out.domain || isWider(candidate, out.domain);
       if (better)
         out.domain = candidate;
@@ -76,11 +82,41 @@ private:
     return operand;
   }
 
+  /// The operator whose indices count along axes of `argument`; null when none do.
+  static Operation *lookupIn(BlockArgument argument) {
+    for (OpOperand &use : argument.getUses())
+      if (countsByIndices(use.getOwner()) && use.getOperandNumber() == 0)
+        return use.getOwner();
+    return nullptr;
+  }
+
+  /// The axes along which the indices of `op` count, from the front.
+  static SmallVector<int64_t, 2> countedAxes(Operation *op) {
+    int64_t rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank();
+    return llvm::map_to_vector<2>(ir::opDefOf(op).ints("axes"),
+                                  [&](int64_t axis) { return axis < 0 ? axis + rank : axis; });
+  }
+
+  static void countAlong(OperandAxes &operand, Operation *op) {
+    operand.lookedUp = countedAxes(op);
+    for (int64_t axis : operand.lookedUp)
+      operand.varies[axis] = false;
+  }
+
   void describeOperands() {
-    for (auto [argument, input] : llvm::zip(body().getArguments(), fusion.getInputs()))
+    for (auto [argument, input] : llvm::zip(body().getArguments(), fusion.getInputs())) {
       operands.push_back(axesOf(argument, layoutOf(input)));
-    for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults()))
+      Operation *op = lookupIn(argument);
+      if (op)
+        countAlong(operands.back(), op);
+      if (op && isScatter(op)) // the result has its elements, and the kernel does not read it
+        llvm::fill(operands.back().varies, false);
+    }
+    for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults())) {
       operands.push_back(axesOf(value, layouts.of(result)));
+      if (isScatter(value.getDefiningOp()))
+        addInOrder(operands.back(), value.getDefiningOp());
+    }
     for (Operation &op : body().without_terminator()) {
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
         axesApart |= readsDimIndex(*program);
@@ -89,13 +125,25 @@ private:
     }
   }
 
+  /// What is added at indices goes over each element of the result by itself: the axes along which it does not vary are
+  /// walked in order, as reduced ones are.
+  void addInOrder(OperandAxes &result, Operation *op) {
+    countAlong(result, op);
+    scattered = op;
+    out.spec.order = ReductionOrder::Sequential;
+    for (unsigned axis = 0; axis < domain.size(); ++axis)
+      if (domain[axis] != 1 && !result.varies[axis])
+        axes.push_back(axis);
+  }
+
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
 
   /// Whether `axis` may join the group that ends with `previous`: every operand is contiguous and varies along both
   /// axes or along neither. A kernel that goes by channel joins what is behind the channels only.
   bool joins(unsigned previous, unsigned axis) const {
     return byChannel ? axis > 2 : !axesApart && llvm::all_of(operands, [&](const OperandAxes &operand) {
-      return operand.layout.contiguous && operand.varies[previous] == operand.varies[axis];
+      bool isApart = operand.varies[axis] && operand.isLookedUp(previous, axis);
+      return operand.layout.contiguous && operand.varies[previous] == operand.varies[axis] && !isApart;
     });
   }
 
@@ -111,15 +159,35 @@ private:
   bool goesByChannel() {
     const auto &whole = operands.back().varies;
     auto isSmall = [](const OperandAxes &operand) { return llvm::count(operand.varies, true) == operand.varies[1]; };
-    auto fits = [&](const OperandAxes &o) { return o.layout.contiguous && (o.varies == whole || isSmall(o)); };
+    auto fits = [&](const OperandAxes &o) {
+      return o.layout.contiguous && o.lookedUp.empty() && (o.varies == whole || isSmall(o));
+    };
     auto isPerChannel = [&](const OperandAxes &operand) { return isSmall(operand) && operand.varies[1]; };
-    return domain.size() > 2 && axes.empty() && !axesApart && variesIn(operands.back(), {2, uint8_t(domain.size())}) &&
-           llvm::all_of(operands, fits) && llvm::any_of(operands, isPerChannel) && isBesideCall();
+    return domain.size() > 2 && axes.empty() && !axesApart && !scattered &&
+           variesIn(operands.back(), {2, uint8_t(domain.size())}) && llvm::all_of(operands, fits) &&
+           llvm::any_of(operands, isPerChannel) && isBesideCall();
+  }
+
+  /// Neighbouring axes that are walked in order join only where all operands pass them in one piece.
+  void groupAxesInOrder() {
+    int previous = -1;
+    for (int64_t axis : axes) {
+      bool isNext = previous >= 0 && llvm::all_of(llvm::seq<int64_t>(previous + 1, axis),
+                                                  [&](int64_t between) { return domain[between] == 1; });
+      if (isNext && joins(unsigned(previous), unsigned(axis)))
+        out.reduced.back().last = uint8_t(axis + 1);
+      else
+        out.reduced.push_back({uint8_t(axis), uint8_t(axis + 1)});
+      previous = int(axis);
+    }
   }
 
   void groupAxes() {
-    for (auto [first, last] : runsOf(axes))
-      out.reduced.push_back({uint8_t(first), uint8_t(last)});
+    if (scattered)
+      groupAxesInOrder();
+    else
+      for (auto [first, last] : runsOf(axes))
+        out.reduced.push_back({uint8_t(first), uint8_t(last)});
     byChannel = goesByChannel();
     int previous = -1; // last parallel axis whose size is not 1
     for (unsigned axis = 0; axis < domain.size(); ++axis) {
@@ -134,7 +202,7 @@ private:
         out.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
       previous = int(axis);
     }
-    if (out.parallel.empty() && !reducesEverything())
+    if (out.parallel.empty() && (scattered || !reducesEverything()))
       out.parallel.push_back({0, 0}); // one position
     out.spec.numParallel = out.parallel.size();
     out.spec.numReduced = out.reduced.size();
@@ -180,7 +248,8 @@ private:
     AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
     if (!hasOneElement(vector) && !variesIn(operand, vector))
       return byChannel && operand.varies[1] ? InnerClass::Repeated : InnerClass::Broadcast;
-    bool isUnit = operand.layout.contiguous || operand.layout.innerUnit;
+    bool isLast = !operand.isLookedUp(vector.last, unsigned(domain.size()));
+    bool isUnit = (operand.layout.contiguous || operand.layout.innerUnit) && isLast;
     return isUnit && lanesAreInnermost ? InnerClass::Contiguous : InnerClass::Strided;
   }
 
@@ -195,9 +264,11 @@ private:
       KernelOperand described{kernelDType(value)};
       described.isOutput = index >= numInputs;
       described.inner = innerClass(operand);
-      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) {
-        return variesIn(operand, group) || (goesInOrder() && hasOneElement(group));
-      });
+      bool isScattered = scattered && described.isOutput && value == scattered->getResult(0);
+      described.variesOnReduced =
+          isScattered ? out.spec.numReduced != 0 : llvm::any_of(out.reduced, [&](AxisGroup group) {
+            return variesIn(operand, group) || (goesInOrder() && hasOneElement(group));
+          });
       out.spec.operands.push_back(described);
     }
   }
@@ -233,6 +304,15 @@ private:
       nodeOf[op->getResult(0)] = lowerScan(def, args, results.front(), nodes);
       return;
     }
+    if (isLookup(op)) {
+      nodeOf[op->getResult(0)] = lowerLookup(op, ArrayRef(args).drop_front(), results.front(), nodes);
+      return;
+    }
+    if (isScatter(op)) { // the store has them
+      indicesOfScatter.assign(args.begin() + 2, args.end());
+      nodeOf[op->getResult(0)] = nodes.finish(nodes.cast(args[1], results.front()), results.front());
+      return;
+    }
     size_t firstNew = out.spec.nodes.size();
     auto made = nodes.elementwise(def, args, results);
     for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
@@ -254,15 +334,47 @@ private:
     return nodes.finish(nodes.scan(scan.fn, scan.isExclusive(def), args, result), result);
   }
 
+  /// Numbers the lookups of an operator, which are along axes of a kernel's operand.
+  void addLookups(Operation *op, unsigned operand) {
+    auto number = uint32_t(llvm::range_size(llvm::make_range(body().begin(), op->getIterator())));
+    for (int64_t axis : countedAxes(op))
+      out.lookups.push_back({uint16_t(operand), uint8_t(axis), number});
+  }
+
+  int16_t lowerLookup(Operation *op, ArrayRef<int16_t> indices, DType result, NodeBuilder &nodes) {
+    unsigned operand = cast<BlockArgument>(op->getOperand(0)).getArgNumber();
+    addLookups(op, operand);
+    return nodes.lookup(int16_t(operand), indices, result);
+  }
+
+  /// Notes what `scattered` adds to, if the kernel does not read that besides, and its result.
+  void noteAdded(unsigned result) {
+    Value argument = scattered->getOperand(0), sum = scattered->getResult(0);
+    unsigned operand = cast<BlockArgument>(argument).getArgNumber();
+    Value x = fusion.getInputs()[operand];
+    if (argument.getType() == sum.getType() && argument.hasOneUse() && llvm::count(fusion.getInputs(), x) == 1)
+      out.added = {uint16_t(operand), uint16_t(result)};
+  }
+
   void lowerBody() {
     NodeBuilder nodes(out.spec);
     for (auto [index, argument] : llvm::enumerate(body().getArguments()))
-      nodeOf[argument] = nodes.load(int16_t(index));
+      if (operands[index].lookedUp.empty())
+        nodeOf[argument] = nodes.load(int16_t(index));
     for (Operation &op : body().without_terminator())
       lowerOp(&op, nodes);
     int16_t operand = int16_t(body().getNumArguments());
-    for (Value value : body().getTerminator()->getOperands())
+    for (Value value : body().getTerminator()->getOperands()) {
       out.spec.stores.push_back({nodeOf.lookup(value), operand++});
+      if (!scattered || value != scattered->getResult(0))
+        continue;
+      KernelStore &store = out.spec.stores.back();
+      noteAdded(unsigned(out.spec.stores.size()) - 1);
+      addLookups(scattered, unsigned(store.operand));
+      store.indices = indicesOfScatter;
+      store.slot = int16_t(out.spec.numLookups);
+      out.spec.numLookups += unsigned(store.indices.size());
+    }
   }
 
   ir::FusionOp fusion;
@@ -272,6 +384,8 @@ private:
   SmallVector<OperandAxes, 8> operands;
   bool axesApart = false, byChannel = false, lanesAreInnermost = true;
   DenseMap<Value, int16_t> nodeOf;
+  Operation *scattered = nullptr; // what adds at indices
+  SmallVector<int16_t, 2> indicesOfScatter;
 };
 
 KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
@@ -291,7 +405,14 @@ bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) {
   return fusion.getAxes().empty() || layout.contiguous || llvm::any_of(fusion.getBody().front(), isScan);
 }
 
-LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t firstNode) {
+  LoweredFusion lowered = FusionLowering(fusion, layouts).run();
+  for (ScalarSource &scalar : lowered.scalars)
+    scalar.bits += scalar.kind == ScalarSource::Size ? firstNode : 0;
+  for (runtime::LookupDecl &lookup : lowered.lookups)
+    lookup.node += firstNode;
+  return lowered;
+}
 
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {
   KernelSpec spec = perAxisSpec(rank, {{dtype, false, source, false}, {dtype, true, destination, false}});

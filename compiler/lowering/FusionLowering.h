@@ -11,6 +11,8 @@
 #include "ir/Dialect.h"
 #include "runtime/schema/Executable.h"
 
+#include <optional>
+
 namespace tess::compiler {
 
 /// A kernel and what the step that launches it says: its domain as groups of axes, and its runtime attributes.
@@ -18,14 +20,18 @@ struct LoweredFusion {
   KernelSpec spec;
   runtime::AxisGroups parallel, reduced;
   std::vector<runtime::ScalarSource> scalars;
+  std::vector<runtime::LookupDecl> lookups;
+  /// The operand and the result of what adds at indices, which may share memory.
+  std::optional<std::pair<uint16_t, uint16_t>> added;
   /// A value of the region with the shape of the whole domain.
   mlir::Value domain;
 };
 
 /// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
 bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
-/// The kernel of `fusion`. Its operands are the inputs, then the outputs.
-LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
+/// The kernel of `fusion`. Its operands are the inputs, then the outputs. `firstNode`: the number of its first operator
+/// among those of the program.
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t firstNode);
 /// A kernel that copies its operand 0 to its operand 1; one parallel group per axis, one for rank 0.
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);
 /// A kernel that reduces the windows along the last `numWindows` axes of its operand 0 to its operand 1. Groups: all

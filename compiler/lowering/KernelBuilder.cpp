@@ -133,6 +133,8 @@ V KernelBuilder::build(int index, unsigned &depth) {
     depth = scopes.size() - 1;
     return reload(index);
   }
+  if (node.kind == NodeKind::Lookup)
+    return buildLookup(node, depth);
   if (node.kind != NodeKind::Apply || infoOf(node.fn).readsIndex)
     return buildLeaf(node, depth);
   return buildApply(index, depth);
@@ -163,6 +165,7 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
   case NodeKind::Apply:
     value = node.fn == ScalarFn::Index ? buildIndex(depth) : buildDimIndex(numGroups() - 1 - node.slot, depth);
     return at(depth, [&] { return castValue(value, DType::Int64, node.dtype); });
+  case NodeKind::Lookup:
   case NodeKind::Reduce:
   case NodeKind::Scan:
     llvm_unreachable("reductions and scans are defined where they are made, before they are used");

@@ -87,7 +87,7 @@ public:
   /// Makes `value` the value of a node until the innermost scope ends.
   void define(int index, V value) { scopes.back().values[index] = value; }
   /// Writes a node to an output operand, from the scope that the operand's address needs.
-  void store(int index, unsigned operand);
+  void store(const KernelStore &store);
   /// Writes a node to its scratch slot.
   void spill(int index);
   /// Writes what the current phase has for each element of the domain, to operands and to scratch.
@@ -147,6 +147,7 @@ private:
   /// The innermost open scope that the operand's address depends on.
   unsigned accessDepth(unsigned operand) const;
   V load(unsigned operand, unsigned depth);
+  V loadAt(unsigned operand, mlir::Value address);
   /// Those of runtime::BoundNumber.
   struct BoundNumbers {
     V stride, dilation, padding, extent;
@@ -165,6 +166,15 @@ private:
   V build(int index, unsigned &depth);
   V buildLeaf(const KernelNode &node, unsigned &depth);
   V buildApply(int index, unsigned &depth);
+  V buildLookup(const KernelNode &node, unsigned &depth);
+  V lookupNumber(unsigned lookup, runtime::BoundNumber which);
+  /// How far elements lie behind those that the position in the domain stands for, and the scope that knows it.
+  Found placeOf(llvm::ArrayRef<int16_t> indices, int slot);
+  void addAt(const KernelStore &store);
+  void addToLanes(mlir::Value base, V place, V value, DType dtype);
+  V checkedPlace(V index, V size, unsigned lookup);
+  void report(V isWrong, V index, unsigned lookup);
+  V loadEach(mlir::Value base, unsigned operand, V places, V step);
   V buildIndex(unsigned &depth);
   V buildIndexAlone(unsigned depth);
   V buildDimIndex(unsigned group, unsigned &depth);

@@ -35,6 +35,8 @@ public:
       enterElement(index);
       if (!spec.numReduced)
         k.storeElements();
+      else if (spec.scatters())
+        addInOrder();
       else if (spec.scans())
         KernelScans(spec, b, k).alone();
       else if (spec.order == ReductionOrder::Sequential)
@@ -345,12 +347,17 @@ private:
     k.storeRows();
   }
 
+  /// What a thread adds at indices, element by element.
+  void addInOrder() {
+    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
+  }
+
   /// The columns of the open row from `first` on.
   void row(V first) {
     if (spec.scans())
       return lanesAreParallel() ? KernelScans(spec, b, k).columns(args.innerLo, args.innerHi)
                                 : KernelScans(spec, b, k).row();
-    if (spec.order == ReductionOrder::Sequential)
+    if (spec.order == ReductionOrder::Sequential && !spec.scatters())
       return reduceInSequence();
     if (plan.scratchBytesPerChunk)
       return reduceInParts();
@@ -378,6 +385,8 @@ private:
 /// The spec of a grid: lanes go along the rows, where operands have the classes that the strides there allow. A thread
 /// alone has no lanes.
 KernelSpec gridSpec(KernelSpec spec) {
+  if (spec.scatters())
+    spec.vectorAxis = VectorAxis::Parallel;
   if (spec.order != ReductionOrder::Lanes)
     return spec;
   if (spec.vectorAxis == VectorAxis::Parallel && spec.numReduced)
@@ -392,7 +401,7 @@ KernelSpec gridSpec(KernelSpec spec) {
 unsigned teamOf(const KernelSpec &spec) { return spec.numReduced && spec.order == ReductionOrder::Lanes ? kLanes : 1; }
 
 runtime::GridEntry gridEntryOf(const KernelSpec &spec) {
-  return {uint32_t(spec.operands.size()), spec.dims().count(spec.numAttrs), teamOf(spec)};
+  return {spec.numPointers(), spec.dims().count(spec.numAttrs), teamOf(spec)};
 }
 
 void emitGridBody(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, const GridWalk &walk,

@@ -115,7 +115,11 @@ V KernelBuilder::load(unsigned operand, unsigned depth) {
     V place = tileRow * b.index(runtime::kTileLanes) + columnInBlock();
     return fromRaw(b.load(b.address(tile, place, elem), elem, true), op.dtype);
   }
-  mlir::Value address = pointer(operand, depth);
+  return loadAt(operand, pointer(operand, depth));
+}
+
+V KernelBuilder::loadAt(unsigned operand, mlir::Value address) {
+  const KernelOperand &op = spec.operands[operand];
   const Scope *lanes = laneScope();
   Elem raw = rawElem(op.dtype);
   if (lanes && op.inner == InnerClass::Repeated)
@@ -214,7 +218,11 @@ void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V st
   }
 }
 
-void KernelBuilder::store(int index, unsigned operand) {
+void KernelBuilder::store(const KernelStore &store) {
+  if (!store.indices.empty())
+    return addAt(store);
+  const int index = store.node;
+  const unsigned operand = unsigned(store.operand);
   const KernelOperand &op = spec.operands[operand];
   DType from = spec.nodes[index].dtype;
   const Scope *lanes = laneScope();
@@ -245,7 +253,7 @@ void KernelBuilder::storeElements() {
   for (int index : kept)
     node(index);
   for (const KernelStore &each : stores)
-    store(each.node, each.operand);
+    store(each);
   for (int index : kept)
     spill(index);
 }
@@ -256,7 +264,7 @@ void KernelBuilder::storeRows() {
       node(each.node);
   for (const KernelStore &each : spec.stores)
     if (!isFullStore(spec, each))
-      store(each.node, each.operand);
+      store(each);
 }
 
 } // namespace tess::compiler

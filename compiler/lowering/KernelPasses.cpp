@@ -29,7 +29,7 @@ struct LowerFusions : impl::LowerFusionsPassBase<LowerFusions> {
         if (const OpInfo *info = ir::infoOf(&op); info && info->lowering == Lowering::View)
           layouts.add(&op);
         if (auto fusion = dyn_cast<ir::FusionOp>(op))
-          fusion->setAttr("kernel", kernelFor(lowerFusion(fusion, layouts).spec.toText(), kernels, symbols));
+          fusion->setAttr("kernel", kernelFor(lowerFusion(fusion, layouts, 0).spec.toText(), kernels, symbols));
       }
     }
   }

@@ -59,6 +59,7 @@ enum class NodeKind : uint8_t {
   Load,   // operand
   Attr,   // runtime attribute slot `slot`: 8 bytes, f64 for float kinds, i64 for int kinds (`attrIsInt`)
   Const,  // constant
+  Lookup, // element of `operand` at the indices `args`, along an axis for each: lookups `slot`, `slot` + 1, ...
   Apply,  // fn over args; Index, DimIndex and the Philox functions too
   Reduce, // reduceKind over the reduced groups; result is row-level
   Scan,   // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
@@ -77,16 +78,19 @@ struct KernelNode {
   ReduceKind reduceKind = ReduceKind::Sum;
   bool exclusive = false;                  // Scan: the value before; the first is what fn makes of no element
   llvm::SmallVector<int16_t, 3> args = {}; // earlier nodes
-  int16_t operand = -1;                    // Load
-  int16_t slot = -1;                       // Attr; axis from the last for DimIndex
+  int16_t operand = -1;                    // Load, Lookup
+  int16_t slot = -1;                       // Attr; axis from the last for DimIndex; Lookup
   bool attrIsInt = false;
   double constant = 0;
 };
 
-/// A node that is written to memory.
+/// A node that is written to memory, or, with indices, added to elements there: lookups `slot`, `slot` + 1, ... are of
+/// their axes, as those of a Lookup.
 struct KernelStore {
   int16_t node;
   int16_t operand; // an output operand
+  llvm::SmallVector<int16_t, 2> indices = {};
+  int16_t slot = -1;
 };
 
 /// What a generated kernel computes, without sizes: an expression graph over one domain of parallel groups, then
@@ -101,6 +105,7 @@ struct KernelSpec {
   llvm::SmallVector<KernelNode, 16> nodes;
   llvm::SmallVector<KernelStore, 2> stores;
   unsigned numAttrs = 0;
+  unsigned numLookups = 0; // of nodes and stores, an axis each; their strides and sizes are bounds behind `bounds`
 
   /// Groups of the domain, and where the kernel finds their sizes, strides and its attributes.
   unsigned numGroups() const { return numParallel + numReduced; }
@@ -110,7 +115,16 @@ struct KernelSpec {
   bool scans() const {
     return llvm::any_of(nodes, [](const KernelNode &node) { return node.kind == NodeKind::Scan; });
   }
-  runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size()), unsigned(bounds.size())}; }
+  /// Some store adds at indices: elements go in order, those of one position in the parallel groups one after the
+  /// other.
+  bool scatters() const {
+    return llvm::any_of(stores, [](const KernelStore &store) { return !store.indices.empty(); });
+  }
+  runtime::KernelDims dims() const {
+    return {numGroups(), unsigned(operands.size()), unsigned(bounds.size()) + numLookups};
+  }
+  /// Pointers that it is called with: of the operands, then of the report of a kernel that looks elements up.
+  unsigned numPointers() const { return unsigned(operands.size()) + (numLookups != 0); }
 
   /// Canonical text, a line for each bound, operand, node and store: equal text means equal code. The cache key of a
   /// kernel (with the target).

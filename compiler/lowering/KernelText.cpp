@@ -28,6 +28,9 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
   case NodeKind::Load:
     os << "load o" << node.operand;
     break;
+  case NodeKind::Lookup:
+    os << "lookup o" << node.operand << ' ' << node.slot;
+    break;
   case NodeKind::Attr:
     os << "attr " << (node.attrIsInt ? "int " : "float ") << node.slot;
     break;
@@ -156,7 +159,12 @@ private:
   void statement() {
     if (take("store")) {
       int16_t node = number<int16_t>("n");
-      spec.stores.push_back({node, number<int16_t>("o")});
+      KernelStore &store = spec.stores.emplace_back(KernelStore{node, number<int16_t>("o")});
+      if (take("at"))
+        store.slot = number<int16_t>("");
+      while (!failed() && nextWord().starts_with("n"))
+        store.indices.push_back(number<int16_t>("n"));
+      spec.numLookups += store.indices.size();
       return;
     }
     if (take("bound")) {
@@ -192,6 +200,8 @@ private:
     value(node);
     while (!failed() && nextWord().starts_with("n"))
       node.args.push_back(number<int16_t>("n"));
+    if (node.kind == NodeKind::Lookup)
+      spec.numLookups += node.args.size();
     need(":");
     node.dtype = dtype();
     node.roundsHere = take("rounds");
@@ -202,6 +212,10 @@ private:
     if (take("load")) {
       node.kind = NodeKind::Load;
       node.operand = number<int16_t>("o");
+    } else if (take("lookup")) {
+      node.kind = NodeKind::Lookup;
+      node.operand = number<int16_t>("o");
+      node.slot = number<int16_t>("");
     } else if (take("attr")) {
       node.kind = NodeKind::Attr;
       node.attrIsInt = oneOf<bool>({"float", "int"}, "float or int");
@@ -255,8 +269,14 @@ std::string KernelSpec::toText() const {
     os << 'n' << i << " = ";
     printNode(os, node);
   }
-  for (const KernelStore &store : stores)
-    os << "store n" << store.node << " o" << store.operand << '\n';
+  for (const KernelStore &store : stores) {
+    os << "store n" << store.node << " o" << store.operand;
+    if (!store.indices.empty())
+      os << " at " << store.slot;
+    for (int index : store.indices)
+      os << " n" << index;
+    os << '\n';
+  }
   return text;
 }
 

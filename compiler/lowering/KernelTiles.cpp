@@ -14,7 +14,8 @@ bool KernelTiles::suit(const KernelSpec &spec) {
                             : !isAcross(operand) || elemBytes(rawElem(operand.dtype)) <= 8;
   };
   return spec.vectorAxis == VectorAxis::Parallel && !spec.numReduced && spec.numParallel >= 2 && !hasLongBody(spec) &&
-         llvm::any_of(spec.operands, isAcross) && llvm::all_of(spec.operands, allows) && !readsIndex(spec);
+         llvm::any_of(spec.operands, isAcross) && llvm::all_of(spec.operands, allows) && !readsIndex(spec) &&
+         !spec.numLookups;
 }
 
 KernelTiles::KernelTiles(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k, const KernelBuilder::Arguments &args)

@@ -33,6 +33,8 @@ public:
         return failure;
     if (spec.scans())
       return checkScans();
+    if (spec.scatters())
+      return llvm::Error::success();
     if (spec.order == ReductionOrder::Sequential)
       return checkSequential();
     if (spec.order == ReductionOrder::Backward)
@@ -115,7 +117,32 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error checkNode(unsigned index) const {
+  /// Indices that count along axes are integers; those of nodes, then of stores are numbered in their order.
+  llvm::Error checkIndices(llvm::ArrayRef<int16_t> indices, int slot, const llvm::Twine &where) {
+    auto isIndex = [&](int index) { return unsigned(index) < spec.nodes.size() && isInt(spec.nodes[index].dtype); };
+    if (!llvm::all_of(indices, isIndex))
+      return error("indices must be integers", where);
+    if (indices.empty() || slot != int(numLookups) || numLookups + indices.size() > spec.numLookups)
+      return error("lookups must be numbered in order", where + " slot " + llvm::Twine(slot));
+    numLookups += unsigned(indices.size());
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkLookup(unsigned index) {
+    const KernelNode &node = spec.nodes[index];
+    std::string name = "node " + std::to_string(index);
+    auto isLoad = [&](const KernelNode &n) { return n.kind == NodeKind::Load && n.operand == node.operand; };
+    if (unsigned(node.operand) >= spec.operands.size() || spec.operands[node.operand].isOutput ||
+        spec.operands[node.operand].dtype != node.dtype || spec.operands[node.operand].inner == InnerClass::Repeated)
+      return error("a lookup must name an input of its type, not a repeated one", name);
+    if (llvm::any_of(spec.nodes, isLoad))
+      return error("an operand that is looked up must not be loaded", name);
+    if (spec.numReduced)
+      return error("a kernel that looks elements up must not reduce", name);
+    return checkIndices(node.args, node.slot, name);
+  }
+
+  llvm::Error checkNode(unsigned index) {
     const KernelNode &node = spec.nodes[index];
     for (int arg : node.args)
       if (arg < 0 || unsigned(arg) >= index)
@@ -127,6 +154,8 @@ private:
       if (spec.operands[node.operand].dtype != node.dtype)
         return error("a load must have its operand's type", shortName(node.dtype) + " in node " + llvm::Twine(index));
       return llvm::Error::success();
+    case NodeKind::Lookup:
+      return checkLookup(index);
     case NodeKind::Attr:
       if (unsigned(node.slot) >= spec.numAttrs)
         return error("an attribute must be below numAttrs", llvm::Twine(node.slot) + " in node " + llvm::Twine(index));
@@ -149,7 +178,13 @@ private:
   }
 
   /// Of a kernel whose stores all name their ends, because a plan reads every one of them.
-  llvm::Error checkStore(const KernelStore &store) const {
+  llvm::Error checkStore(const KernelStore &store) {
+    if (!store.indices.empty()) {
+      bool reduces = llvm::any_of(spec.nodes, [](const KernelNode &n) { return n.kind == NodeKind::Reduce; });
+      if (reduces || spec.scans() || spec.order != ReductionOrder::Sequential)
+        return error("what adds at indices must be a sequential kernel that does nothing else in order", "another");
+      return checkIndices(store.indices, store.slot, "o" + llvm::Twine(store.operand));
+    }
     bool full = isFullStore(spec, store);
     const KernelOperand &operand = spec.operands[store.operand];
     if (!full && planKernel(spec).full[store.node])
@@ -204,6 +239,7 @@ private:
   }
 
   const KernelSpec &spec;
+  unsigned numLookups = 0; // of what was checked
 };
 
 } // namespace

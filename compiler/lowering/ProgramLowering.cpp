@@ -233,9 +233,8 @@ private:
       step.operands.push_back(id);
       idOf[argument] = id;
     }
-    size_t firstNode = exec().nodes.size();
+    LoweredFusion lowered = lowerFusion(fusion, layouts, uint32_t(exec().nodes.size()));
     addFusedNodes(fusion);
-    LoweredFusion lowered = lowerFusion(fusion, layouts);
     step.results = idsOf(body.getTerminator()->getOperands());
     for (auto [output, id] : llvm::zip(fusion.getOutputs(), step.results))
       idOf[output] = id;
@@ -244,9 +243,11 @@ private:
     step.reduced = std::move(lowered.reduced);
     step.vectorOnReduced = lowered.spec.vectorAxis == VectorAxis::Reduced;
     step.scalars = std::move(lowered.scalars);
-    for (ScalarSource &scalar : step.scalars)
-      scalar.bits += scalar.kind == ScalarSource::Size ? firstNode : 0;
+    step.lookups = std::move(lowered.lookups);
     step.location = location;
+    // The memory of a caller stays as it is where an error ends the run.
+    if (lowered.added && exec().values[step.operands[lowered.added->first]].kind == ValueKind::Temp)
+      step.inplace.push_back(*lowered.added);
     markInplace(fusion, lowered.spec, step);
     addStep(std::move(step), {std::move(lowered.spec)});
     return success();

@@ -13,6 +13,16 @@ int16_t NodeBuilder::load(int16_t operand) {
   return add({.kind = NodeKind::Load, .dtype = spec.operands[operand].dtype, .operand = operand});
 }
 
+int16_t NodeBuilder::lookup(int16_t operand, llvm::ArrayRef<int16_t> indices, DType dtype) {
+  int16_t slot = int16_t(spec.numLookups);
+  spec.numLookups += unsigned(indices.size());
+  return add({.kind = NodeKind::Lookup,
+              .dtype = dtype,
+              .args = llvm::SmallVector<int16_t, 3>(indices),
+              .operand = operand,
+              .slot = slot});
+}
+
 int16_t NodeBuilder::constant(double value, DType dtype) {
   return add({.kind = NodeKind::Const, .dtype = dtype, .constant = value});
 }

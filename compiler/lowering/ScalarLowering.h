@@ -20,6 +20,8 @@ public:
   int16_t add(KernelNode node);
   /// The elements of a kernel operand, which spec.operands must have.
   int16_t load(int16_t operand);
+  /// The elements of a kernel operand at indices, one for each axis that they count along.
+  int16_t lookup(int16_t operand, llvm::ArrayRef<int16_t> indices, DType dtype);
   /// A number in every element.
   int16_t constant(double value, DType dtype);
   /// The runtime attribute in `slot`, which is an integer or a float.

@@ -22,22 +22,39 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// The inputs of a group in order of first use: values from outside, and numbers that the kernel makes itself.
+/// What has the elements at indices, and along which axes: an input of its own, since it is walked in no other way.
+using LookedUp = std::pair<Value, Attribute>;
+
+LookedUp lookedUpBy(Operation *op) { return {op->getOperand(0), op->getAttr("axes")}; }
+
+/// The inputs of a group in order of first use: values from outside, those that have the elements at indices, and
+/// numbers that the kernel makes itself.
 struct Inputs {
   llvm::SetVector<Value> values;
+  llvm::SetVector<LookedUp> lookedUp;
   llvm::SetVector<Operation *> numbers;
+
+  SmallVector<Value> all() const {
+    SmallVector<Value> inputs(values.begin(), values.end());
+    for (const LookedUp &each : lookedUp)
+      inputs.push_back(each.first);
+    return inputs;
+  }
 };
 
 Inputs inputsOf(const FusionGroup &group, const llvm::DenseSet<Operation *> &members, bool fuse) {
   Inputs inputs;
-  for (Operation *op : group.ops)
-    for (Value operand : op->getOperands()) {
+  for (Operation *op : group.ops) {
+    if (countsByIndices(op))
+      inputs.lookedUp.insert(lookedUpBy(op));
+    for (Value operand : op->getOperands().drop_front(countsByIndices(op))) {
       Operation *producer = operand.getDefiningOp();
       if (fuse && isScalarSource(producer))
         inputs.numbers.insert(producer);
       else if (!members.contains(producer))
         inputs.values.insert(operand);
     }
+  }
   return inputs;
 }
 
@@ -61,16 +78,22 @@ void buildFusion(OpBuilder &builder, const FusionGroup &group, bool fuse) {
   SmallVector<Value> outputs = outputsOf(group, members);
   builder.setInsertionPointAfter(group.ops.back());
   auto fusion = FusionOp::create(builder, locationOfGroup(group, builder.getContext()), ValueRange(outputs).getTypes(),
-                                 inputs.values.getArrayRef(), group.axes);
+                                 inputs.all(), group.axes);
   Block *block = builder.createBlock(&fusion.getBody());
   IRMapping mapping;
   for (Value input : inputs.values)
     mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
+  llvm::DenseMap<LookedUp, Value> lookedUp;
+  for (const LookedUp &each : inputs.lookedUp)
+    lookedUp[each] = block->addArgument(each.first.getType(), each.first.getLoc());
   builder.setInsertionPointToEnd(block);
   for (Operation *number : inputs.numbers)
     builder.clone(*number, mapping);
-  for (Operation *op : group.ops)
-    builder.clone(*op, mapping);
+  for (Operation *op : group.ops) {
+    Operation *made = builder.clone(*op, mapping);
+    if (countsByIndices(op))
+      made->setOperand(0, lookedUp.lookup(lookedUpBy(op)));
+  }
   YieldOp::create(builder, fusion.getLoc(), llvm::map_to_vector(outputs, [&](Value v) { return mapping.lookup(v); }));
   for (auto [old, result] : llvm::zip(outputs, fusion.getOutputs()))
     old.replaceAllUsesWith(result);

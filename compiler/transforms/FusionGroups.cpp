@@ -24,7 +24,24 @@ static constexpr size_t kMaxUses = 4096;
 
 bool isFusible(Operation *op) {
   const OpInfo *info = ir::infoOf(op);
-  return info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan);
+  return info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan ||
+                  info->lowering == Lowering::Lookup || info->lowering == Lowering::Scatter);
+}
+
+bool isLookup(Operation *op) {
+  const OpInfo *info = ir::infoOf(op);
+  return info && info->lowering == Lowering::Lookup;
+}
+
+bool isScatter(Operation *op) {
+  const OpInfo *info = ir::infoOf(op);
+  return info && info->lowering == Lowering::Scatter;
+}
+
+bool countsByIndices(Operation *op) { return isLookup(op) || isScatter(op); }
+
+Value domainOf(Operation *op) {
+  return isScatter(op) ? op->getOperand(1) : reducedAxesOf(op).empty() ? op->getResult(0) : op->getOperand(0);
 }
 
 static bool isReduction(Operation *op) { return ir::infoOf(op)->lowering == Lowering::Reduction; }
@@ -89,11 +106,13 @@ static bool isOnlyReadByKernels(Operation *op) { return isScalarSource(op) && ll
 std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
   auto group = std::make_unique<FusionGroup>();
   group->ops.push_back(op);
-  Value shaped = isReduction(op) ? op->getOperand(0) : op->getResult(0);
-  llvm::append_range(group->domain, sizes.of(shaped));
+  llvm::append_range(group->domain, sizes.of(domainOf(op)));
   group->axes = reducedAxesOf(op);
   group->walk = walkOf(op);
   group->usesIndex = readsIndex(op);
+  if (countsByIndices(op))
+    group->inMemory.push_back(op->getOperand(0));
+  group->scatters = isScatter(op);
   return group;
 }
 
@@ -115,7 +134,7 @@ void FusionGroups::place(Operation *op) {
   owner[op] = all.back().get();
   if (!fuse)
     return;
-  for (Value operand : op->getOperands()) {
+  for (Value operand : op->getOperands().drop_front(countsByIndices(op))) {
     Operation *made = operand.getDefiningOp();
     FusionGroup *producer = groupOf(made);
     if (!producer || producer == owner[op] || isScalarSource(made))
@@ -134,7 +153,8 @@ void FusionGroups::place(Operation *op) {
 bool FusionGroups::fitsDomain(const FusionGroup &group, ArrayRef<int64_t> row) const {
   ArrayRef<int64_t> domain = group.domain;
   return llvm::all_of(group.ops, [&](Operation *op) {
-    return llvm::all_of(op->getResults(), [&](Value v) { return sizes.of(v) == domain || sizes.of(v) == row; });
+    return isScatter(op) ||
+           llvm::all_of(op->getResults(), [&](Value v) { return sizes.of(v) == domain || sizes.of(v) == row; });
   });
 }
 
@@ -203,6 +223,16 @@ const char *FusionGroups::combine(const FusionGroup &a, const FusionGroup &b, Fu
     return "a kernel that reduces must not ask where an element stands";
   group.ops = a.ops;
   group.ops.append(b.ops);
+  group.inMemory = a.inMemory;
+  group.inMemory.append(b.inMemory);
+  group.scatters = a.scatters || b.scatters;
+  if (!group.inMemory.empty() && !group.axes.empty())
+    return "a kernel that reduces or scans must not take elements at indices";
+  if (group.scatters && (a.scatters || group.usesIndex || group.inMemory.size() > 1))
+    return "a kernel that adds at indices must end with it, look nothing up, and not ask where an element stands";
+  auto isMade = [&](Value value) { return llvm::is_contained(group.ops, value.getDefiningOp()); };
+  if (llvm::any_of(group.inMemory, isMade))
+    return "elements at indices must be in memory";
   SmallVector<int64_t, 6> row = rowShape(group);
   if (!fitsDomain(group, row))
     return "every value must have the shape of the whole kernel, or of what its reductions leave";

@@ -34,6 +34,10 @@ struct FusionGroup {
   Walk walk = Walk::Free;
   /// Some operator reads its element's index: axes must stay apart, and no reduction may join.
   bool usesIndex = false;
+  /// What has the elements at indices: it must be in memory before the kernel begins.
+  llvm::SmallVector<mlir::Value, 2> inMemory;
+  /// The last operator adds at indices, so that its result has another shape.
+  bool scatters = false;
 };
 
 /// The partition of a block's fusible operators into kernels.
@@ -70,8 +74,14 @@ private:
   Apart apart;
 };
 
-/// Whether a generated kernel can compute `op`: elementwise operators, reductions and scans.
+/// Whether a generated kernel can compute `op`: elementwise operators, reductions, scans, and what counts by indices.
 bool isFusible(mlir::Operation *op);
+/// Whether `op` takes elements of operand 0 at the indices that the others hold; adds to them; one of both.
+bool isLookup(mlir::Operation *op);
+bool isScatter(mlir::Operation *op);
+bool countsByIndices(mlir::Operation *op);
+/// The operand or result of a fusible operator that has an element for each step of its loops.
+mlir::Value domainOf(mlir::Operation *op);
 /// Whether `op` gives a number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
 /// Reduced axes of a canonical reduction, the axis of a scan; empty for others.

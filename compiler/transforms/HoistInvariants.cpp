@@ -36,7 +36,7 @@ bool readsSizesOfTrip(Operation &op) {
 bool isInvariant(ir::ScanOp scan, Operation &op) {
   const OpInfo *info = ir::infoOf(&op);
   return op.getNumOperands() && info && !readsSizesOfTrip(op) && info->lowering != Lowering::Sequential &&
-         !scan.getGuarded() &&
+         info->lowering != Lowering::Lookup && info->lowering != Lowering::Scatter && !scan.getGuarded() &&
          llvm::all_of(op.getOperands(), [&](Value operand) { return isConstantOf(scan, operand); });
 }
 

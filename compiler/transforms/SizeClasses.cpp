@@ -51,12 +51,16 @@ SizeClasses::SizeClasses(Block &block) {
     return;
   classes.grow(numUnknown);
   nameArguments(block);
-  for (Operation &op : block)
-    if (const OpInfo *info = ir::infoOf(&op);
-        info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan))
+  for (Operation &op : block) {
+    const OpInfo *info = ir::infoOf(&op);
+    if (info && (info->lowering == Lowering::Lookup || info->lowering == Lowering::Scatter)) // what has indices aside
+      for (Value operand : op.getOperands().drop_front())
+        join(operand, info->lowering == Lowering::Scatter ? op.getOperand(1) : op.getResult(0));
+    else if (info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan))
       for (Value result : op.getResults())
         for (Value operand : op.getOperands())
           join(operand, result);
+  }
   classes.compress();
   for (auto &[value, own] : sizes)
     for (int64_t &size : own)

@@ -21,8 +21,9 @@ static std::string emitAccess(const ComputeModel &compute, const AccessModel &ac
   for (auto [number, place] : enumerate(access.places)) {
     os << "    {" << name << "Digits" << number << ", " << place.axis << ", " << place.part << ", " << place.parts
        << ", " << cppString(place.must);
-    if (place.isWindow)
-      os << ", true, " << place.stride << ", " << place.dilation << ", " << place.padding;
+    if (place.isWindow || place.index >= 0)
+      os << ", " << boolText(place.isWindow) << ", " << place.stride << ", " << place.dilation << ", " << place.padding
+         << ", " << place.index;
     os << "},\n";
   }
   if (!access.places.empty())

@@ -49,6 +49,8 @@ private:
     AccessModel target = access();
     need("=");
     Expression value = expression();
+    if (!target.positions.empty())
+      fatal("must give values at named dimensions, got " + target.value);
     if (!result.result.value.empty())
       fatal("must give the result last, got " + target.value + " behind it");
     if (op.resultIndex(target.value) >= 0) {
@@ -169,8 +171,22 @@ private:
     auto known = find_if(result.reads, isSame);
     size_t number = size_t(known - result.reads.begin());
     if (known == result.reads.end())
-      result.reads.push_back(std::move(model));
+      addRead(std::move(model));
     return {"g.read(" + std::to_string(number) + ")", true};
+  }
+
+  /// Adds a read, then those that it computes places by.
+  void addRead(AccessModel model) {
+    std::vector<AccessModel> positions = std::move(model.positions);
+    for (PlaceModel &place : model.places)
+      place.index += place.index < 0 ? 0 : int(result.reads.size()) + 1;
+    result.reads.push_back(std::move(model));
+    for (AccessModel &indices : positions) {
+      int operand = op.operandIndex(indices.value);
+      if (operand < 0 || op.operands[operand].arity != '1')
+        fatal("must compute places by operands, got " + indices.value);
+      result.reads.push_back(std::move(indices));
+    }
   }
 
   static bool haveSamePlaces(const AccessModel &a, const AccessModel &b) {
@@ -215,6 +231,8 @@ private:
       if (none_of(result.reads, [&](const AccessModel &read) { return read.value == operand.name; }))
         fatal("must read each operand, got none of " + operand.name);
     for (const DimensionModel &dimension : result.dimensions) {
+      if (dimension.isPosition)
+        continue;
       auto has = [&](const PlaceModel &place) { return is_contained(place.digits, dimension.name); };
       bool isGiven = any_of(result.result.places, has);
       bool isRead = any_of(result.reads, [&](const AccessModel &read) { return any_of(read.places, has); });

@@ -54,8 +54,7 @@ std::string ComputeParser::name(const Twine &what) {
   return word.str();
 }
 
-int ComputeParser::dimension(bool isPack) {
-  std::string dimension = name("a dimension");
+int ComputeParser::dimension(bool isPack, const std::string &dimension) {
   int known = result.find(dimension);
   if (known < 0) {
     result.dimensions.push_back({dimension, isPack, -1, ""});
@@ -105,13 +104,26 @@ void ComputeParser::window(PlaceModel &model) {
     model.padding = numberAttr(model.isPack);
 }
 
-PlaceModel ComputeParser::place() {
+/// `ids[i]`, the value being `ids`.
+void ComputeParser::position(PlaceModel &model, AccessModel &access, std::string value) {
+  AccessModel indices = accessOf(std::move(value));
+  if (model.isPack || !indices.positions.empty())
+    fatal("must have one index at named dimensions for an axis, got '" + indices.value + "'");
+  model.digits = {"?" + std::to_string(result.dimensions.size())};
+  result.dimensions.push_back({model.digits[0], false, -1, "", /*isPosition=*/true});
+  model.index = int(access.positions.size());
+  access.positions.push_back(std::move(indices));
+}
+
+PlaceModel ComputeParser::place(AccessModel &access) {
   PlaceModel model;
   model.isPack = take("*");
   if (take("("))
     digits(model);
+  else if (std::string word = name("a dimension"); rest.starts_with("["))
+    position(model, access, std::move(word));
   else
-    model.digits.push_back(result.dimensions[dimension(model.isPack)].name);
+    model.digits.push_back(result.dimensions[dimension(model.isPack, word)].name);
   if (rest.starts_with("*") || rest.starts_with("+"))
     window(model);
   if (!take(":"))
@@ -126,14 +138,16 @@ PlaceModel ComputeParser::place() {
   return model;
 }
 
-AccessModel ComputeParser::access() {
+AccessModel ComputeParser::access() { return accessOf(name("a value")); }
+
+AccessModel ComputeParser::accessOf(std::string value) {
   AccessModel model;
-  model.value = name("a value");
+  model.value = std::move(value);
   need("[");
   if (take("]"))
     return model;
   do
-    model.places.push_back(place());
+    model.places.push_back(place(model));
   while (take(","));
   need("]");
   return model;
@@ -233,6 +247,8 @@ std::unique_ptr<ComputeModel> parseCompute(const OpModel &op) {
 static std::string textOf(const PlaceModel &place) {
   if (place.isWindow)
     return place.digits[0] + "'"; // of the operand there are more than positions
+  if (place.index >= 0)
+    return "?"; // any size
   std::string text = join(place.digits, " ");
   if (place.parts > 1)
     text = std::to_string(place.part) + ":" + std::to_string(place.parts) + " " + text;

@@ -19,15 +19,18 @@ protected:
   /// An identifier; `what` says what it should be.
   std::string name(const llvm::Twine &what);
   AccessModel access();
-  /// A dimension's name, which becomes known; its number among them.
-  int dimension(bool isPack);
+  /// A dimension by its name, which becomes known; its number among them.
+  int dimension(bool isPack) { return dimension(isPack, name("a dimension")); }
+  int dimension(bool isPack, const std::string &name);
 
   const OpModel &op;
   llvm::StringRef rest;
   ComputeModel result;
 
 private:
-  PlaceModel place();
+  AccessModel accessOf(std::string value);
+  PlaceModel place(AccessModel &access);
+  void position(PlaceModel &model, AccessModel &access, std::string value);
   void digits(PlaceModel &model);
   void window(PlaceModel &model);
   int numberAttr(bool isPack);

@@ -24,7 +24,8 @@ constexpr Piece kPieces[] = {
     {"extent", "pieces::sizeOf(b, ", 1, "IT"},
     {"interpolated", "pieces::interpolated(b, ", 3, "IS"},
     {"numbers", "pieces::numbersAlong(b, ", 1, "IT"},
-    {"pixels", "pieces::pixelsAt(b, ", 4, "SSA"},
+    {"pixels", "pieces::pixelsAt(b, ", 3, "SSA"},
+    {"pixels_of", "pieces::pixelsOf(b, op, ", 4, "SSA"},
     {"summed", "pieces::sumOfBroadcast(b, ", 2, ""},
     {"unflatten", "pieces::splitAxis(b, op, ", 1, "III"},
 };

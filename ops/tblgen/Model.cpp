@@ -370,7 +370,7 @@ static void readShapes(OpModel &op) {
     op.fatal("sizes must have a shape for each result, got " + Twine(sizes));
   if (!op.text("order").empty() && !op.isLowering("View"))
     op.fatal("order must come with the lowering View, got '" + op.text("order") + "'");
-  bool needsCompute = op.isLowering("Compute_") || op.isLowering("Window");
+  bool needsCompute = op.isLowering("Compute_") || op.isLowering("Window_");
   bool mayHaveCompute = needsCompute || op.isLowering("Library") || op.isLowering("Composite");
   if (hasCompute ? !mayHaveCompute : needsCompute)
     op.fatal("compute must come with the lowering Compute_, Window, Library or Composite, and the former two with it");
@@ -424,7 +424,7 @@ static OpModel readOp(const Record *record) {
     if (!steps.empty() && op.attrIndex(steps) < 0)
       op.fatal("steps of a Movement must name an attribute, got " + steps);
   }
-  if (op.isLowering("Window")) { // a mean would need the number of elements inside
+  if (op.isLowering("Window_")) { // a mean would need the number of elements inside
     StringRef kind = op.compute->reduction;
     if (!op.compute->hasWindows() || (kind != "max" && kind != "min"))
       op.fatal("compute of a Window must be the max or min of windows, got '" + kind + "'");

@@ -67,6 +67,7 @@ struct PlaceModel {
   int part = 0, parts = 1; // `(0:2 t)` is the first half of an axis
   bool isWindow = false;   // as in `*s * *strides + *k - *padding`; the attributes, -1 where there is none
   int stride = -1, dilation = -1, padding = -1;
+  int index = -1; // `ids[i]`: the read that holds the indices; while that is none, its number among `positions`
   std::string must;
 };
 
@@ -74,6 +75,7 @@ struct PlaceModel {
 struct AccessModel {
   std::string value;
   std::vector<PlaceModel> places;
+  std::vector<AccessModel> positions; // reads that places are computed by
   std::string must;
 };
 
@@ -83,6 +85,7 @@ struct DimensionModel {
   bool isPack = false;
   int extent = -1; // the attribute behind `<`
   std::string must;
+  bool isPosition = false; // elements of an axis that `ids[i]` counts along: no name of the record's
 };
 
 /// A function of other operators that `compute` calls.

@@ -207,11 +207,14 @@ LoweringText lowering(const OpModel &op) {
     text.kind = "Movement";
     std::string steps = def->getValueAsString("steps").str();
     text.regions = "copies, " + std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
-  } else if (def->isSubClassOf("Window")) {
+  } else if (def->getName() == "Window_") {
     text.kind = "Window";
     text.reduce = op.compute->reduction == "max" ? "ReduceKind::Max" : "ReduceKind::Min";
     text.compute = "nullptr, &notation";
-    text.kernel = orNull(def->getValueAsString("kernel"));
+  } else if (op.isLowering("Lookup_")) {
+    text.kind = "Lookup";
+  } else if (op.isLowering("Scatter_")) {
+    text.kind = "Scatter";
   } else if (op.isLowering("Compute_") && op.compute->isScan()) {
     text.kind = "Compute";
     text.compute = "&scan, nullptr";
@@ -224,6 +227,8 @@ LoweringText lowering(const OpModel &op) {
     text.compute = op.compute ? "nullptr, &notation" : text.compute;
     text.kernel = cppString(def->getValueAsString("kernel"));
   }
+  if (std::string old = op.text("oldKernel"); !old.empty())
+    text.kernel = cppString(old);
   return text;
 }
 

@@ -85,9 +85,8 @@ json::Array functions(const OpModel &op) {
   for (StringRef field : {"shapeRule", "check", "boundRule", "gradientRule", "channels"})
     add(*op.record, field);
   const Record &lowering = *op.record->getValueAsDef("lowering");
-  if (!lowering.isSubClassOf("Window")) // its kernel is for old files
-    for (StringRef field : {"rule", "kernel"})
-      add(lowering, field);
+  for (StringRef field : {"rule", "kernel"})
+    add(lowering, field);
   return array;
 }
 

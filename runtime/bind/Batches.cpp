@@ -65,7 +65,7 @@ private:
 
   static bool mayJoin(const Command &command) {
     return command.kind == Command::Launch && command.step->kind == StepKind::Kernel && command.step->reduced.empty() &&
-           command.launch.scratchStride == 0;
+           command.launch.scratchStride == 0 && !command.looksUp;
   }
 
   bool conflicts(llvm::ArrayRef<ValueId> written, llvm::ArrayRef<ValueId> touched) const {

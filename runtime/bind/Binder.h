@@ -75,6 +75,12 @@ private:
   SpreadInput spreadInput(const Step &step, const RepeatedInputError &repeated, ValueId value, const Layout &layout);
   llvm::Expected<KernelGeometry> fittingGeometry(const Step &step, llvm::ArrayRef<ValueId> values,
                                                  KernelOperands &operands, SpreadInputs &spread);
+  llvm::Error measureLookups(const Step &step, KernelOperands &operands);
+  void checkIndices(const Step &step);
+  void startFrom(const Step &step, const ProgramNode &node, KernelOperands &operands);
+  bool isLookedUpEmpty(const Step &step, size_t operand) const;
+  void addOwnMemory(uint64_t bytes);
+  void addReport();
   /// The bits of a scalar as far as binding knows them.
   int64_t numberOf(const ScalarSource &scalar) const;
   void setLaunch(KernelLaunch &launch, const KernelEntry &code, const KernelGeometry &geometry);

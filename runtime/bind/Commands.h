@@ -20,6 +20,7 @@ struct Command {
   const char *label = "";     // operator or value, for the profile
   // Launch
   KernelLaunch launch = {};
+  bool looksUp = false; // it reports wrong indices in the memory that it has for itself
   uint32_t firstDim = 0;
   // Launch, Library: the memory that it has for itself
   int64_t scratchOffset = -1; // in the arena

@@ -1,5 +1,6 @@
 //===- Launches.cpp - kernels of steps, with sizes and addresses ----------===//
 #include "ops/Error.h"
+#include "runtime/IndexCheck.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/Packing.h"
@@ -105,14 +106,94 @@ llvm::Expected<KernelGeometry> Binder::fittingGeometry(const Step &step, llvm::A
   return fittingGeometry(step, values, operands, spread);
 }
 
+/// Hands the axes over to bounds: a kernel walks what is left of the operands. What it adds to is copied to the result,
+/// unless it lies there, and not read.
+llvm::Error Binder::measureLookups(const Step &step, KernelOperands &operands) {
+  for (const LookupDecl &lookup : step.lookups) {
+    const Layout &layout = operands.layouts[lookup.operand];
+    if (lookup.axis >= layout.shape.size())
+      return makeError(ErrorCode::Internal, "bind: kernel must look elements up along an axis of operand " +
+                                                llvm::Twine(unsigned(lookup.operand)) + ", got " +
+                                                llvm::Twine(unsigned(lookup.axis)));
+    operands.bounds.push_back({layout.strides[lookup.axis], 0, 0, layout.shape[lookup.axis]});
+  }
+  const LookupDecl *scatter = nullptr; // a kernel has one at most
+  for (const LookupDecl &lookup : step.lookups) {
+    Layout &layout = operands.layouts[lookup.operand];
+    layout.shape[lookup.axis] = 1;
+    layout.strides[lookup.axis] = 0;
+    if (lookup.operand >= step.operands.size())
+      scatter = &lookup;
+  }
+  if (scatter)
+    startFrom(step, exe.nodes[scatter->node], operands);
+  return llvm::Error::success();
+}
+
+void Binder::startFrom(const Step &step, const ProgramNode &node, KernelOperands &operands) {
+  ValueId x = node.operands[0], result = node.results[0];
+  auto operand = llvm::find(llvm::reverse(step.operands), x); // the last ones are those that indices count in
+  Layout &unread = operands.layouts[size_t(operand.base() - step.operands.begin()) - 1];
+  unread = Layout::contiguous(Shape(unread.shape.size(), 1));
+  llvm::fill(unread.strides, 0);
+  const Place &from = storage.places[x], &to = storage.places[result];
+  if (from.kind != to.kind || from.index != to.index)
+    addCopy(&step, node.op.info().name, byteWidth(metas[result].dtype), placed(x, layouts[x]),
+            placed(result, layouts[result]));
+}
+
+/// Looks at the indices of a kernel that has nothing to do.
+void Binder::checkIndices(const Step &step) {
+  for (auto [number, lookup] : llvm::enumerate(step.lookups)) {
+    const ProgramNode &node = exe.nodes[lookup.node];
+    auto isOfNode = [&](const LookupDecl &other) { return other.node == lookup.node; };
+    size_t before = size_t(llvm::count_if(llvm::ArrayRef(step.lookups).take_front(number), isOfNode));
+    bool adds = node.op.info().lowering == Lowering::Scatter;
+    ValueId index = node.operands[before + (adds ? 2 : 1)];
+    if (!llvm::is_contained(step.operands, index) || metas[index].numElements() == 0)
+      continue; // computed for each element of the domain
+    Command &command = newCommand(Command::Library, &step, node.op.info().name);
+    command.numInputs = 1;
+    command.kernel = indexCheck(node.op.str("caller"), metas[index].dtype, layouts[index],
+                                metas[node.operands[0]].shape[lookup.axis]);
+    bound->checksData = true;
+    addPointer(index, layouts[index]);
+  }
+}
+
+/// Whether there is nothing to look up: what the kernel reads before its caller hears of a wrong index is memory of its
+/// own.
+bool Binder::isLookedUpEmpty(const Step &step, size_t operand) const {
+  auto isOf = [&](const LookupDecl &lookup) { return lookup.operand == operand; };
+  ValueId value =
+      operand < step.operands.size() ? step.operands[operand] : step.results[operand - step.operands.size()];
+  return llvm::any_of(step.lookups, isOf) && metas[value].numElements() == 0;
+}
+
+/// Memory for the last command alone, and a pointer to it.
+void Binder::addOwnMemory(uint64_t bytes) {
+  addPointer({Place::Arena, uint32_t(storage.allocations.size())}, 0);
+  addScratch(bytes);
+}
+
+/// The report lies where Command::scratchOffset says, so it is the last that the command gets for itself.
+void Binder::addReport() {
+  addOwnMemory(sizeof(LookupReport));
+  bound->commands.back().looksUp = true;
+  bound->checksData = true;
+}
+
 llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
                               KernelOperands operands) {
   SpreadInputs spread;
   llvm::Expected<KernelGeometry> geometry = fittingGeometry(step, values, operands, spread);
   if (!geometry)
     return geometry.takeError();
-  if (geometry->parallel == 0)
+  bool isEmpty = geometry->parallel == 0 || (!step.lookups.empty() && !step.reduced.empty() && geometry->reduced == 0);
+  if (isEmpty) {
+    checkIndices(step);
     return llvm::Error::success();
+  }
   const KernelEntry &code = exe.images[step.image].entries[entry];
   const char *label = step.op ? step.op.info().name : code.name.c_str();
   KernelLaunch &launch = newCommand(Command::Launch, &step, label).launch;
@@ -129,8 +210,15 @@ llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<Va
   llvm::append_range(bound->dims, geometry->dims);
   for (auto [index, value] : llvm::enumerate(values)) {
     const auto *own = llvm::find_if(spread, [&](const SpreadInput &each) { return each.input == index; });
-    own == spread.end() ? addPointer(value, operands.layouts[index]) : addPointer(own->place, 0);
+    if (own != spread.end())
+      addPointer(own->place, 0);
+    else if (isLookedUpEmpty(step, index))
+      addOwnMemory(uint64_t(llvm::product_of(operands.layouts[index].shape, byteWidth(metas[value].dtype))));
+    else
+      addPointer(value, operands.layouts[index]);
   }
+  if (!step.lookups.empty())
+    addReport();
   return llvm::Error::success();
 }
 
@@ -148,6 +236,8 @@ llvm::Error Binder::addKernel(const Step &step) {
     for (ValueId value : step.domain)
       operands.shapes.push_back(metas[value].shape);
   }
+  if (llvm::Error error = measureLookups(step, operands))
+    return error;
   return addLaunch(step, step.entry, values, std::move(operands));
 }
 

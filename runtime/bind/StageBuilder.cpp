@@ -143,6 +143,8 @@ void StageBuilder::addSteps() {
     for (ScalarSource &scalar : copy.scalars)
       if (scalar.kind == ScalarSource::Size)
         scalar.bits = nodeNumbers[scalar.bits];
+    for (LookupDecl &lookup : copy.lookups)
+      lookup.node = uint32_t(nodeNumbers[lookup.node]);
     out.exe.steps.push_back(std::move(copy));
   }
 }

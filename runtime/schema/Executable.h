@@ -95,6 +95,15 @@ struct ScalarSource {
   uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes); Size: the attribute
 };
 
+/// An axis that a kernel counts along by indices: of an operand of the step, or, counted behind these, of a result, to
+/// which it adds then. Both have the axes of the domain. `node` is the operator. Numbers of a step's lookups are those
+/// of its kernel.
+struct LookupDecl {
+  uint16_t operand = 0;
+  uint8_t axis = 0;
+  uint32_t node = 0;
+};
+
 /// What computes a step.
 enum class StepKind : uint8_t {
   Kernel,   // generated code
@@ -120,6 +129,7 @@ struct Step {
   /// inputs are bound; empty: nothing to check.
   llvm::SmallVector<InnerClass, 8> innerClasses;
   std::vector<ScalarSource> scalars;
+  std::vector<LookupDecl> lookups; // Kernel
   int32_t image = -1;
   int32_t entry = -1;
   // Movement: `entry` copies (source, destination) over one parallel group per axis (one empty group for rank 0);
@@ -183,6 +193,16 @@ struct Executable {
   uint32_t numScalars = 0;  // runtime scalar parameters of a run
   uint32_t bitsVersion = 0; // BitsVersion.h, of the build that compiled it
 
+  /// Whether the lookups of `step`, a kernel's, name operands of it, and operators that look elements up.
+  bool hasLookupsOf(const Step &step) const {
+    return llvm::all_of(step.lookups, [&](const LookupDecl &each) {
+      size_t numOperands = step.operands.size();
+      bool exists = step.kind == StepKind::Kernel && each.operand < numOperands + step.results.size() &&
+                    each.node < nodes.size() && nodes[each.node].op;
+      Lowering wanted = each.operand < numOperands ? Lowering::Lookup : Lowering::Scatter;
+      return exists && nodes[each.node].op.info().lowering == wanted;
+    });
+  }
   /// Inputs that a call gives; those that hold state follow them.
   size_t numArguments() const {
     return inputs.size() - llvm::count_if(inputs, [](const InputDecl &input) { return input.isState(); });

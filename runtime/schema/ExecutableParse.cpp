@@ -149,6 +149,12 @@ llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
       return e;
     out.scalars.push_back({ScalarSource::Kind(scalar.kind()), scalar.bits(), scalar.parameter()});
   }
+  for (const pb::Lookup &lookup : in.lookups()) {
+    if (lookup.operand() > UINT16_MAX || lookup.axis() > UINT8_MAX)
+      return bad("a lookup must have an operand below 65536 and an axis below 256, got " +
+                 llvm::Twine(lookup.operand()) + ", " + llvm::Twine(lookup.axis()));
+    out.lookups.push_back({uint16_t(lookup.operand()), uint8_t(lookup.axis()), lookup.node()});
+  }
   out.image = in.image();
   out.entry = in.entry();
   out.fillEntry = in.fill_entry();

@@ -75,6 +75,12 @@ static void writeKernelPart(const Step &step, pb::Step &out) {
     s.set_bits(scalar.bits);
     s.set_parameter(scalar.parameter);
   }
+  for (const LookupDecl &lookup : step.lookups) {
+    pb::Lookup &l = *out.add_lookups();
+    l.set_operand(lookup.operand);
+    l.set_axis(lookup.axis);
+    l.set_node(lookup.node);
+  }
   out.set_image(step.image);
   out.set_entry(step.entry);
   out.set_fill_entry(step.fillEntry);

@@ -8,8 +8,8 @@
 namespace tess::runtime {
 
 static constexpr llvm::StringLiteral kNames[] = {
-    "complex", "data_sizes", "float8",    "grid_images",      "grown_values", "loops",
-    "low_bit", "ptx_images", "quantized", "size_expressions", "trip_sizes"};
+    "complex", "data_sizes", "float8",     "grid_images", "grown_values",     "lookups",
+    "loops",   "low_bit",    "ptx_images", "quantized",   "size_expressions", "trip_sizes"};
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
@@ -99,6 +99,8 @@ static void addOperators(const Executable &executable, Features &features) {
     add(node.op);
   for (const Step &step : executable.steps) {
     add(step.op);
+    if (!step.lookups.empty())
+      features.add(Feature::Lookups);
     if (llvm::any_of(step.scalars, [](const ScalarSource &scalar) { return scalar.kind == ScalarSource::Size; }))
       features.add(Feature::SizeExpressions);
   }

@@ -30,6 +30,7 @@ enum class Feature : uint8_t {
   Float8,          // "float8": values of float8
   GridImages,      // "grid_images": code for the emulated accelerator
   GrownValues,     // "grown_values": what loops without a bound stack
+  Lookups,         // "lookups": kernels that look elements up
   Loops,           // "loops": operators with bodies
   LowBit,          // "low_bit": values of intb1, intb2 and intb4
   PtxImages,       // "ptx_images": code for GPUs

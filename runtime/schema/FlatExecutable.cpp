@@ -26,10 +26,11 @@ template <typename A> void fields(A &a, Is<LoopDecl> auto &x) {
 }
 template <typename A> void fields(A &a, Is<AxisGroup> auto &x) { a(x.first, x.last); }
 template <typename A> void fields(A &a, Is<ScalarSource> auto &x) { a(x.kind, x.bits, x.parameter); }
+template <typename A> void fields(A &a, Is<LookupDecl> auto &x) { a(x.operand, x.axis, x.node); }
 template <typename A> void fields(A &a, Is<std::pair<uint16_t, uint16_t>> auto &x) { a(x.first, x.second); }
 template <typename A> void fields(A &a, Is<Step> auto &x) {
   a(x.kind, x.operands, x.results, x.domain, x.parallel, x.reduced, x.vectorOnReduced, x.innerClasses, x.scalars,
-    x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location, x.loop);
+    x.lookups, x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location, x.loop);
 }
 template <typename A> void fields(A &a, Is<GridEntry> auto &x) { a(x.numPointers, x.numDims, x.team); }
 template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {

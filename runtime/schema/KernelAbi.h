@@ -74,6 +74,16 @@ using GridKernelFn = void (*)(void *const *pointers, const int64_t *dims, int64_
 enum class BoundNumber : uint8_t { Stride, Dilation, Padding, Extent };
 constexpr unsigned kNumBoundNumbers = 4;
 
+/// What a kernel that looks elements up tells of a wrong index, in int64 numbers behind the pointers of the operands. A
+/// caller clears the first of them; the first report of a call stays. Stride and Extent of a bound are of the axis that
+/// indices count along.
+struct LookupReport {
+  int64_t lookup = 0;                                            // 1 + its number; 0: no index was wrong
+  int64_t indices[kLanes] = {};                                  // of the lanes, or the one of all
+  int64_t isWrong[kLanes] = {};                                  // by lane: 0 or -1, or 1
+  static constexpr unsigned kIndices = 1, kIsWrong = 1 + kLanes; // where they lie
+};
+
 /// Where a kernel finds a number in `dims`: the sizes of the groups, the strides of each operand along them in
 /// elements, the bounds, the runtime attributes as 8-byte bit patterns.
 class KernelDims {

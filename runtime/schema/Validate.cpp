@@ -44,8 +44,8 @@ private:
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
   llvm::Error step(const Step &step, size_t index);
-  llvm::Error operands(const Step &step, size_t index);
-  llvm::Error results(const Step &step, size_t index);
+  llvm::Error operands(const Step &step, const llvm::Twine &where);
+  llvm::Error results(const Step &step, const llvm::Twine &where);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
   llvm::Error innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where);
   llvm::Error windowStep(const Step &step, const llvm::Twine &where);
@@ -272,7 +272,7 @@ llvm::Error Validator::nodes() {
 }
 
 llvm::Error Validator::steps() {
-  auto leave = [&](size_t index) { return results(exe.steps[index], index); };
+  auto leave = [&](size_t index) { return results(exe.steps[index], "step " + llvm::Twine(index)); };
   return walkLoops(
       exe.steps, [&](int32_t loop) { return exe.loops[loop].numSteps; },
       [&](size_t index) { return step(exe.steps[index], index); }, leave);
@@ -312,12 +312,13 @@ llvm::Error Validator::groups(const Step &step, const llvm::Twine &where) {
   return llvm::Error::success();
 }
 
+static std::string both(size_t a, size_t b) { return std::to_string(a) + " and " + std::to_string(b); }
+
 llvm::Error Validator::kernelStep(const Step &step, const llvm::Twine &where) {
   if (llvm::Error e = code(step, step.entry, where))
     return e;
   if (step.domain.empty() || step.results.empty())
-    return bad(where + " must have a domain and results, got " + llvm::Twine(step.domain.size()) + " and " +
-               llvm::Twine(step.results.size()));
+    return bad(where + " must have a domain and results, got " + both(step.domain.size(), step.results.size()));
   for (ValueId id : step.domain) {
     if (llvm::Error e = valueId(id, where + " domain"))
       return e;
@@ -341,12 +342,11 @@ llvm::Error Validator::windowStep(const Step &step, const llvm::Twine &where) {
   if (step.op.info().lowering != Lowering::Window)
     return bad(where + " must be an operator of windows, got " + step.op.name());
   if (step.operands.size() != 1 || step.results.size() != 1)
-    return bad(where + " must have an operand and a result, got " + llvm::Twine(step.operands.size()) + " and " +
-               llvm::Twine(step.results.size()));
+    return bad(where + " must have an operand and a result, got " + both(step.operands.size(), step.results.size()));
   size_t numWindows = windows::of(step.op).size();
   if (step.parallel.size() != numWindows + 1 || step.reduced.size() != numWindows || step.vectorOnReduced)
     return bad(where + " must have groups for " + llvm::Twine(numWindows) + " windows, got " +
-               llvm::Twine(step.parallel.size()) + " and " + llvm::Twine(step.reduced.size()));
+               both(step.parallel.size(), step.reduced.size()));
   if (llvm::Error e = innerClasses(step, 2, where))
     return e;
   if (llvm::Error e = code(step, step.entry, where))
@@ -393,53 +393,52 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
   return operatorOfNode(step, where);
 }
 
-llvm::Error Validator::operands(const Step &step, size_t index) {
+llvm::Error Validator::operands(const Step &step, const llvm::Twine &where) {
   for (ValueId operand : step.operands) {
-    if (llvm::Error e = valueId(operand, "operand of step " + llvm::Twine(index)))
+    if (llvm::Error e = valueId(operand, "operand of " + where))
       return e;
     if (!hasShape[operand] || !hasMemory[roots[operand]])
-      return bad("operand of step " + llvm::Twine(index) + " must be computed before, got value " +
-                 llvm::Twine(operand));
+      return bad("operand of " + where + " must be computed before, got value " + llvm::Twine(operand));
   }
   return llvm::Error::success();
 }
 
-llvm::Error Validator::results(const Step &step, size_t index) {
+llvm::Error Validator::results(const Step &step, const llvm::Twine &where) {
   for (ValueId result : step.results) {
-    if (llvm::Error e = valueId(result, "result of step " + llvm::Twine(index)))
+    if (llvm::Error e = valueId(result, "result of " + where))
       return e;
     if (exe.values[result].kind != ValueKind::Temp || !hasShape[result] || hasMemory[result])
-      return bad("result of step " + llvm::Twine(index) + " must be a temporary computed once, got value " +
-                 llvm::Twine(result));
+      return bad("result of " + where + " must be a temporary computed once, got value " + llvm::Twine(result));
     hasMemory[result] = true;
   }
   return llvm::Error::success();
 }
 
 llvm::Error Validator::step(const Step &step, size_t index) {
-  if (llvm::Error e = operands(step, index))
+  const std::string where = "step " + std::to_string(index);
+  if (llvm::Error e = operands(step, where))
     return e;
   for (ValueId argument : step.loop >= 0 ? exe.loops[step.loop].arguments : ValueIds())
     hasMemory[argument] = true;
   if (step.loop < 0) // a loop's results are there after its body
-    if (llvm::Error e = results(step, index))
+    if (llvm::Error e = results(step, where))
       return e;
   for (auto [operand, result] : step.inplace)
     if (operand >= step.operands.size() || result >= step.results.size())
-      return bad("step " + llvm::Twine(index) + " must have in-place pairs of its own operands, got " +
-                 llvm::Twine(unsigned(operand)) + ", " + llvm::Twine(unsigned(result)));
+      return bad(where + " must have in-place pairs of its own operands, got " + both(operand, result));
   for (const ScalarSource &scalar : step.scalars) {
     if (scalar.kind == ScalarSource::Parameter && scalar.parameter >= exe.numScalars)
-      return bad("step " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
+      return bad(where + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
                  llvm::Twine(scalar.parameter));
     if (scalar.kind == ScalarSource::Size && !KnownSizes::isSize(exe, scalar))
-      return bad("step " + llvm::Twine(index) + " must use a size that a node has as an attribute, got number " +
+      return bad(where + " must use a size that a node has as an attribute, got number " +
                  llvm::Twine(scalar.parameter) + " of node " + llvm::Twine(scalar.bits));
   }
-  if (step.kind == StepKind::Loop)
-    return llvm::Error::success();
-  return step.kind == StepKind::Kernel ? kernelStep(step, "step " + llvm::Twine(index))
-                                       : operatorStep(step, "step " + llvm::Twine(index));
+  if (!exe.hasLookupsOf(step))
+    return bad(where + " must look up operands of its own by nodes that do so, got others");
+  if (step.kind == StepKind::Kernel)
+    return kernelStep(step, where);
+  return step.kind == StepKind::Loop ? llvm::Error::success() : operatorStep(step, where);
 }
 
 llvm::Error Validator::updates(llvm::ArrayRef<bool> donated) {

@@ -174,3 +174,46 @@ func.func @main(%x: tensor<4x5xf32>, %y: tensor<1x5xf32>) -> (tensor<4x5xf32>, t
   } : (tensor<1x5xf32>) -> tensor<1x5xf32>
   return %0, %1 : tensor<4x5xf32>, tensor<1x5xf32>
 }
+
+// -----
+
+// Rows of a table: one index for all lanes, so that these stay neighbours.
+// CHECK: tess.kernel @kernel0 {
+// CHECK-NEXT: "kernel parallel=2 reduced=0 lanes=parallel attrs=0"
+// CHECK-NEXT: "o0 = input i32 broadcast"
+// CHECK-NEXT: "o1 = input f32 contiguous"
+// CHECK-NEXT: "o2 = output f32 contiguous"
+// CHECK-NEXT: "n0 = load o0 : i32"
+// CHECK-NEXT: "n1 = lookup o1 0 n0 : f32"
+// CHECK-NEXT: "n2 = add n1 n1 : f32"
+// CHECK-NEXT: "store n2 o2"
+func.func @main(%i: tensor<4x1xi32>, %x: tensor<9x5xf32>) -> tensor<4x5xf32> {
+  %0 = tess.fusion %i, %x attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<4x1xi32>, %b: tensor<9x5xf32>):
+    %1 = tess.take_along_axes %b, %a {axes = array<i64: 0>, caller = "gather"} : (tensor<9x5xf32>, tensor<4x1xi32>) -> tensor<4x5xf32>
+    %2 = tess.add %1, %1 : (tensor<4x5xf32>, tensor<4x5xf32>) -> tensor<4x5xf32>
+    tess.yield %2 : tensor<4x5xf32>
+  } : (tensor<4x1xi32>, tensor<9x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// -----
+
+// The axis along which indices count is walked in order; the result has columns of its own. What is added to is not read.
+// CHECK: tess.kernel @kernel0 {
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=parallel order=sequential attrs=0"
+// CHECK-NEXT: "o0 = input f32 contiguous varies"
+// CHECK-NEXT: "o1 = input i32 contiguous varies"
+// CHECK-NEXT: "o2 = input f32 broadcast"
+// CHECK-NEXT: "o3 = output f32 contiguous varies"
+// CHECK-NEXT: "n0 = load o0 : f32"
+// CHECK-NEXT: "n1 = load o1 : i32"
+// CHECK-NEXT: "store n0 o3 at 0 n1"
+func.func @main(%y: tensor<4x5xf32>, %i: tensor<4x5xi32>, %x: tensor<9x5xf32>) -> tensor<9x5xf32> {
+  %0 = tess.fusion %y, %i, %x attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<4x5xf32>, %b: tensor<4x5xi32>, %c: tensor<9x5xf32>):
+    %1 = tess.add_along_axes %c, %a, %b {axes = array<i64: 0>, caller = "gather"} : (tensor<9x5xf32>, tensor<4x5xf32>, tensor<4x5xi32>) -> tensor<9x5xf32>
+    tess.yield %1 : tensor<9x5xf32>
+  } : (tensor<4x5xf32>, tensor<4x5xi32>, tensor<9x5xf32>) -> tensor<9x5xf32>
+  return %0 : tensor<9x5xf32>
+}

@@ -20,10 +20,12 @@ FEATURES = (
     "float8",
     "free_sizes",
     "grown_values",
+    "lookups",
     "loops",
     "low_bit",
     "trip_sizes",
 )  # what files name, beside families
+CODE_ALONE = ("lookups",)  # features that graphs have not
 WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
 BASELINE = "x86-64-v3"
 
@@ -105,6 +107,16 @@ def _grown_values(x):
     return {"y": y, "grad": grad}
 
 
+def _lookups(x):
+    places = F.floor(F.abs(x) * 10).astype("int32") % 6
+    grads = GradManager().attach([x])
+    with grads:
+        y = F.gather(x, 0, places) * x[places[:, 0]]
+        grads.backward((y * y).sum())
+    grad, x.grad = x.grad, None
+    return {"y": y, "grad": grad}
+
+
 def _data_sizes(x):
     found = x[x > 0]
     return {"found": found * 2, "range": F.arange(found.shape[0]) + found}
@@ -154,6 +166,7 @@ def write_features(folder):
         "loops": _loops,
         "grown_values": _grown_values,
         "trip_sizes": _trip_sizes,
+        "lookups": _lookups,
     }
     for name, function in functions.items():
         write_program(folder, name, function, {"x": x})

@@ -302,7 +302,7 @@ def Tess_BOp : Computed<"b", "out[s] = max(k) x[s + k] where k < size">;
 #endif
 // CHECK: error: b: compute of a Window must be the max or min of windows, got 'sum'
 #ifdef CASE_62
-def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] where k < size"> { let lowering = Window<>; }
+def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] where k < size"> { let lowering = Window_; }
 #endif
 // CHECK: error: b: compute must know all dimensions of an axis but one, got (s t)
 #ifdef CASE_63

@@ -300,9 +300,7 @@ static std::vector<Refusal> movementRefusals() {
       {Pad({1}, {1}),
        {f32({2, 2})},
        "pad: low and high must have an entry for each axis, got x f32[2, 2], low [1] and high [1]"},
-      {Pad({-2}, {-1}),
-       {f32({2})},
-       "pad: padded dimensions must not be negative, got x f32[2], low [-2] and high [-1]"},
+      {Pad({-2}, {0}), {f32({1})}, "pad: padded dimensions must not be negative, got x f32[1], low [-2] and high [0]"},
       {SliceSet({0}, {1}),
        {f32({2, 2}), f32({})},
        "slice_set: starts, stops and steps must have an entry for each axis, got x f32[2, 2], starts [0], stops [1] "
@@ -326,12 +324,15 @@ static std::vector<Refusal> movementRefusals() {
 
 static std::vector<Refusal> indexRefusals() {
   return {
-      {Gather(),
-       {f32({2, 2}), i32({2})},
-       "gather: x and index must have the same rank, got x f32[2, 2] and index i32[2]"},
-      {Gather(),
-       {f32({2, 2}), i32({2, 3})},
-       "gather: dimensions besides axis 0 must match, got x f32[2, 2] and index i32[2, 3]"},
+      {Gather(), {f32({2}), i32({})}, "gather: index must have the axes [*a, i, *b], got x f32[2] and index i32[]"},
+      {Gather(), {f32({2, 2}), i32({2, 3})}, "gather: dimensions *b must match, got x f32[2, 2] and index i32[2, 3]"},
+      {Embedding(), {f32({2}), i32({1})}, "embedding: weight must have rank 2, got weight f32[2] and ids i32[1]"},
+      {TakeAlongAxes({0}),
+       {f32({2, 2}), i32({1, 3})},
+       "take_along_axes: dimensions besides axes must match, got x f32[2, 2] and i32[1, 3]"},
+      {AddAlongAxes({0}),
+       {f32({2}), f32({3}), i32({1})},
+       "add_along_axes: dimensions besides axes must match, got value f32[3] and elements [1]"},
       {Scatter(),
        {f32({2}), i32({1}), f32({2})},
        "scatter: source must have the shape of index, got index i32[1] and source f32[2]"},

@@ -189,6 +189,31 @@ def index_get(x, indices, axes):
     return x[_index(x, indices, axes)]
 
 
+def _along(x, indices, axes):
+    whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    shape = np.broadcast_shapes(whole, *(index.shape for index in indices))
+    places = [np.arange(size) for size in shape]
+    places = [
+        place if size != 1 else place * 0 for place, size in zip(places, x.shape, strict=True)
+    ]
+    places = list(np.ix_(*places))
+    for axis, index in zip(axes, indices, strict=True):
+        places[axis] = index
+    return tuple(places)
+
+
+def take_along_axes(x, indices, axes):
+    """Elements at indices that have the axes of the result."""
+    return x[_along(x, indices, axes)]
+
+
+def add_along_axes(x, value, indices, axes):
+    """A copy with values added at indices that have their axes."""
+    out = x.copy()
+    np.add.at(out, _along(x, indices, axes), value)
+    return out
+
+
 def index_set(x, value, indices, axes):
     """A copy with elements replaced."""
     out = x.copy()

@@ -88,7 +88,7 @@ def test_images_that_matrices_share():
     x, mats = floats(2, 3, 5, 5), floats(3, 3, 3, low=0.2)
     some = V.warp_perspective(x, mats, (2, 2), mat_idx=[1, 0, 1])
     assert_close(some, V.warp_perspective(x[[1, 0, 1]], mats, (2, 2)).numpy())
-    with pytest.raises(IndexError, match=r"index_get: index must be in \[-2, 1\], got 2"):
+    with pytest.raises(IndexError, match=r"warp_perspective: index must be in \[-2, 1\], got 2"):
         V.warp_perspective(x, mats, (2, 2), mat_idx=[1, 0, 2]).numpy()
 
 

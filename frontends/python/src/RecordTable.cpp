@@ -66,8 +66,9 @@ nb::object shardingRow(const OpInfo &info) {
 }
 
 // By Lowering.
-constexpr const char *kLowerings[] = {"elementwise", "reduction", "composite", "view",       "movement",
-                                      "window",      "compute",   "library",   "sequential", "control"};
+constexpr const char *kLowerings[] = {"elementwise", "reduction", "composite", "view",    "movement",   "window",
+                                      "lookup",      "scatter",   "compute",   "library", "sequential", "control"};
+static_assert(std::size(kLowerings) == unsigned(Lowering::Control) + 1, "each lowering has a name");
 
 // By ViewKind.
 constexpr const char *kViewKinds[] = {"", "reshape", "unit_axes", "broadcast", "permute", "slice"};

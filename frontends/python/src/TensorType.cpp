@@ -116,8 +116,8 @@ int setFormat(PyObject *self, PyObject *value, void *);
 PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"data", "dtype", "device", "is_const", "no_cache", "name", "format", nullptr};
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *name = Py_None, *format = nullptr;
-  int isConst = 0, noCache = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOppOO:Tensor", const_cast<char **>(names), &data, &dtype, &device,
+  PyObject *isConst = nullptr, *noCache = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOOO:Tensor", const_cast<char **>(names), &data, &dtype, &device,
                                    &isConst, &noCache, &name, &format))
     return nullptr;
   runtime::Device *home = device == Py_None ? nullptr : findDevice(device);

@@ -20,7 +20,7 @@ def of(call):
         return [] if record["counts_elements"] else [beside, whole]
     if record["lowering"] == "reduction":
         return [reduction]
-    if record["lowering"] in ("compute", "movement"):
+    if record["lowering"] in ("compute", "movement", "lookup", "scatter"):
         return [whole]
     if record["name"] in _INDEXED:
         return [_INDEXED[record["name"]]]

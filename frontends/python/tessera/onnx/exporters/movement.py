@@ -188,11 +188,45 @@ def _axes_first(x, axes):
 def _joined(writer, indices):
     """(int64 [..., number of indices], the shape that they broadcast to)."""
     shape = np.broadcast_shapes(*(each.shape for each in indices))
-    parts = []
-    for each in indices:
-        wide = writer.node("Expand", [writer.cast(each, "int64"), writer.ints(shape)])
-        parts.append(writer.node("Unsqueeze", [wide, writer.ints([-1])]))
-    return writer.node("Concat", parts, axis=-1), shape
+    return _stacked(writer, [writer.cast(each, "int64") for each in indices], shape), shape
+
+
+def _stacked(writer, parts, shape):
+    parts = [
+        writer.node(
+            "Unsqueeze", [writer.node("Expand", [part, writer.ints(shape)]), writer.ints([-1])]
+        )
+        for part in parts
+    ]
+    return writer.node("Concat", parts, axis=-1)
+
+
+def _coordinates(writer, row, x, indices):
+    """int64 [..., rank of x]: along `axes` the indices, along others where an element stands."""
+    if not all(isinstance(size, int) for each in (x, *indices) for size in each.shape):
+        raise NotImplementedError("sizes must be numbers")
+    rank, parts = len(x.shape), []
+    axes = [axis % rank for axis in row["axes"]]
+    whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
+    for axis, size in enumerate(x.shape):
+        if axis in axes:
+            parts.append(writer.cast(indices[axes.index(axis)], "int64"))
+            continue
+        line = np.arange(size).reshape([-1 if other == axis else 1 for other in range(rank)])
+        parts.append(writer.constant(line, "int64"))
+    shape = np.broadcast_shapes(whole, *(each.shape for each in indices))
+    return _stacked(writer, parts, shape)
+
+
+@exporter("take_along_axes")
+def _take_along_axes(writer, row, x, indices):
+    return writer.node("GatherND", [x, _coordinates(writer, row, x, indices)])
+
+
+@exporter("add_along_axes")
+def _add_along_axes(writer, row, x, value, indices):
+    places = _coordinates(writer, row, x, indices)
+    return writer.node("ScatterND", [x, places, value], reduction="add")
 
 
 @exporter("index_set")
