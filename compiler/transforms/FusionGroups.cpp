@@ -28,15 +28,14 @@ bool isFusible(Operation *op) {
                   info->lowering == Lowering::Lookup || info->lowering == Lowering::Scatter);
 }
 
-bool isLookup(Operation *op) {
-  const OpInfo *info = ir::infoOf(op);
-  return info && info->lowering == Lowering::Lookup;
+static bool hasLowering(Operation *op, Lowering lowering) {
+  const OpInfo *info = op ? ir::infoOf(op) : nullptr;
+  return info && info->lowering == lowering;
 }
 
-bool isScatter(Operation *op) {
-  const OpInfo *info = ir::infoOf(op);
-  return info && info->lowering == Lowering::Scatter;
-}
+bool isLookup(Operation *op) { return hasLowering(op, Lowering::Lookup); }
+
+bool isScatter(Operation *op) { return hasLowering(op, Lowering::Scatter); }
 
 bool countsByIndices(Operation *op) { return isLookup(op) || isScatter(op); }
 

@@ -150,9 +150,12 @@ std::optional<Shape> Geometry::align(size_t operand) const {
   return alignPacked(layout);
 }
 
-/// Whether the operand is an input that has size 1 along an axis where the domain has not.
+/// Whether the operand is an input that has size 1 along an axis where the domain has not, and no axis that indices
+/// count along, which a copy over the domain would not have.
 bool Geometry::repeats(size_t operand) const {
   llvm::ArrayRef<int64_t> shape = operands.layouts[operand].shape;
+  if (llvm::any_of(step.lookups, [&](const LookupDecl &lookup) { return lookup.operand == operand; }))
+    return false;
   return operand < operands.numInputs && shape.size() <= domain.size() &&
          llvm::any_of(
              llvm::zip(llvm::reverse(shape), llvm::reverse(domain)),
