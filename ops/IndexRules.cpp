@@ -7,12 +7,7 @@
 #include "llvm/ADT/Sequence.h"
 
 /// The axes from `first` to below `end`.
-static tess::IntList span(int64_t first, int64_t end) {
-  tess::IntList axes;
-  for (int64_t axis = first; axis < end; ++axis)
-    axes.push_back(axis);
-  return axes;
-}
+static tess::IntList span(int64_t first, int64_t end) { return llvm::to_vector<4>(llvm::seq(first, end)); }
 
 namespace tess::forwards {
 

@@ -10,12 +10,20 @@ namespace tess::shapes {
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-/// The shape of the elements that `indices` pick from x along `axes`.
-static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, Operands indices) {
+/// The attribute `axes`, which has an axis for each index.
+static llvm::Expected<const IntList &> axesOf(const OpDef &op, Operands indices) {
   const IntList &axes = op.ints("axes");
   if (axes.size() != indices.size() || axes.empty())
     return mustHoldOf(op, "there must be an index for each axis of axes",
                       llvm::Twine(indices.size()) + " and axes " + toString(axes));
+  return axes;
+}
+
+/// The shape of the elements that `indices` pick from x along `axes`.
+static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, Operands indices) {
+  llvm::Expected<const IntList &> axes = axesOf(op, indices);
+  if (!axes)
+    return axes.takeError();
   Shape common;
   std::string list;
   for (unsigned i = 0; i < indices.size(); ++i) {
@@ -24,7 +32,7 @@ static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, O
       return mustHoldOf(op, "indices must broadcast", list);
   }
   uint32_t mask = 0;
-  for (int64_t axis : axes)
+  for (int64_t axis : *axes)
     mask |= 1u << fromFront(axis, x.rank());
   unsigned first = llvm::countr_zero(mask);
   bool areNeighbours = ((mask >> first) & ((mask >> first) + 1)) == 0;
@@ -51,12 +59,11 @@ llvm::Expected<Metas> indexGet(const OpDef &op, Operands operands, Segments) {
 
 /// The shape of the elements along `axes` of x that the indices take, which have its axes.
 static llvm::Expected<Shape> takenShape(const OpDef &op, const TensorMeta &x, Operands indices) {
-  const IntList &axes = op.ints("axes");
-  if (axes.size() != indices.size() || axes.empty())
-    return mustHoldOf(op, "there must be an index for each axis of axes",
-                      llvm::Twine(indices.size()) + " and axes " + toString(axes));
+  llvm::Expected<const IntList &> axes = axesOf(op, indices);
+  if (!axes)
+    return axes.takeError();
   Shape kept = x.shape, shape;
-  for (int64_t axis : axes)
+  for (int64_t axis : *axes)
     kept[fromFront(axis, x.rank())] = 1;
   std::string list = "x " + toString(x);
   bool fits = true;

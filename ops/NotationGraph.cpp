@@ -75,9 +75,7 @@ Value NotationGraph::taken(Value value, llvm::ArrayRef<NotationAxis> axes) {
     size_t number = size_t(own - computed.begin());
     return number < added ? int64_t(number) : int64_t(added) + (llvm::find(dims, spots[number - added]) - dims.begin());
   };
-  IntList pattern, missing, along, before;
-  for (size_t axis = 0; axis < value.axes.size(); ++axis)
-    pattern.push_back(int64_t(axis));
+  IntList pattern = llvm::to_vector<4>(llvm::seq<int64_t>(0, value.axes.size())), missing, along;
   llvm::sort(pattern, [&](int64_t x, int64_t y) { return orderIn(value.axes[x].dim) < orderIn(value.axes[y].dim); });
   if (!llvm::is_sorted(pattern))
     value.id = pieces::call(b, "transpose", {value.id}, {{"pattern", pattern}});
@@ -93,10 +91,10 @@ Value NotationGraph::taken(Value value, llvm::ArrayRef<NotationAxis> axes) {
     along.push_back(orderIn(dim));
   }
   value.id = pieces::call(b, "take_along_axes", ids, {{"axes", along}, {"caller", op.info().name}});
-  for (size_t axis = 0; axis < added; ++axis)
-    before.push_back(int64_t(axis));
-  if (added)
+  if (added) {
+    IntList before = llvm::to_vector<4>(llvm::seq<int64_t>(0, added));
     value.id = pieces::call(b, "squeeze", {value.id}, {{"axis", before}});
+  }
   value.axes = llvm::map_to_vector<8>(dims, [](NotationDim dim) { return Value::Axis{dim}; });
   return value;
 }

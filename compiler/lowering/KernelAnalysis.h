@@ -55,9 +55,6 @@ bool hasScalarTail(const KernelSpec &spec);
 /// Whether some node is the place of an element in the domain.
 bool readsIndex(const KernelSpec &spec);
 
-/// Whether some argument of the node is another in each lane.
-bool differsInLanes(const KernelSpec &spec, const KernelNode &node);
-
 /// Estimated time of one thread for an element of the domain, in picoseconds.
 unsigned picosecondsPerElement(const KernelSpec &spec);
 

@@ -1,6 +1,7 @@
 //===- KernelSupport.cpp - specs in few words, kernels that run ----------===//
 #include "tests/compiler/KernelSupport.h"
 
+#include "compiler/lowering/KernelAnalysis.h"
 #include "ops/Error.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -125,6 +126,12 @@ static void checkText(const KernelSpec &spec) {
   if (!parsed)
     FAIL(textOf(parsed.takeError()) << "\n" << spec.toText());
   REQUIRE(parsed->toText() == spec.toText());
+}
+
+std::string refusalOf(llvm::StringRef text) {
+  llvm::Expected<KernelSpec> spec = KernelSpec::parse(text);
+  REQUIRE(bool(spec));
+  return takeError(verifyKernel(*spec)).second;
 }
 
 /// Tests meet the same spec at many shapes: it compiles once.

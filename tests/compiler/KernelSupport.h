@@ -70,6 +70,9 @@ private:
   std::shared_ptr<runtime::CodeImage> code;
 };
 
+/// Why the kernel of this text has no meaning; "": it has one.
+std::string refusalOf(llvm::StringRef text);
+
 /// The generator for a target, made once.
 CodeGenerator &generatorFor(llvm::StringRef target);
 /// Every target of this machine: "x86-64-v3", "sim", and "host" where that is more than the first.

@@ -214,12 +214,6 @@ void check(const Lookup &lookup) {
     }
 }
 
-std::string refusalOf(llvm::StringRef text) {
-  llvm::Expected<KernelSpec> spec = KernelSpec::parse(text);
-  REQUIRE(bool(spec));
-  return takeError(verifyKernel(*spec)).second;
-}
-
 } // namespace
 
 TEST_CASE("kernels read elements at indices") {

@@ -4,8 +4,6 @@
 // target, whole or in pieces, from either end: the bits of the plain loop below.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/KernelAnalysis.h"
-#include "ops/Error.h"
 #include "runtime/Elements.h"
 #include "tests/compiler/KernelSupport.h"
 
@@ -156,12 +154,6 @@ template <typename T> void checkAll(llvm::ArrayRef<Scan> scans, DType dtype) {
     }
   for (VectorAxis axis : {VectorAxis::Reduced, VectorAxis::Parallel}) // every third element, every second row
     check<T>(scans.front(), dtype, {19, 21}, axis, InnerClass::Strided, 2 * 3 * 21, 3);
-}
-
-std::string refusalOf(llvm::StringRef text) {
-  llvm::Expected<KernelSpec> spec = KernelSpec::parse(text);
-  REQUIRE(bool(spec));
-  return takeError(verifyKernel(*spec)).second;
 }
 
 } // namespace

@@ -5,8 +5,6 @@
 // bits of the model below.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/KernelAnalysis.h"
-#include "ops/Error.h"
 #include "runtime/Elements.h"
 #include "tests/compiler/KernelSupport.h"
 
@@ -108,12 +106,6 @@ template <typename T> void check(const Windows &w, ReduceKind kind, DType dtype)
       };
       CHECK(llvm::equal(got, expected, isSame));
     }
-}
-
-std::string refusalOf(llvm::StringRef text) {
-  llvm::Expected<KernelSpec> spec = KernelSpec::parse(text);
-  REQUIRE(bool(spec));
-  return takeError(verifyKernel(*spec)).second;
 }
 
 const std::string kRows = "kernel parallel=1 reduced=1 lanes=parallel order=sequential attrs=0\n";

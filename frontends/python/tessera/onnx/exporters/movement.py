@@ -201,10 +201,14 @@ def _stacked(writer, parts, shape):
     return writer.node("Concat", parts, axis=-1)
 
 
+def _want_numbers(sizes):
+    if not all(isinstance(size, int) for size in sizes):
+        raise NotImplementedError("sizes must be numbers")
+
+
 def _coordinates(writer, row, x, indices):
     """int64 [..., rank of x]: along `axes` the indices, along others where an element stands."""
-    if not all(isinstance(size, int) for each in (x, *indices) for size in each.shape):
-        raise NotImplementedError("sizes must be numbers")
+    _want_numbers(size for each in (x, *indices) for size in each.shape)
     rank, parts = len(x.shape), []
     axes = [axis % rank for axis in row["axes"]]
     whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
@@ -260,8 +264,7 @@ def _scattered(writer, row, x, value, indices, reduction):
 def _slice_set(writer, row, x, value):
     """The elements of a slice are those whose number a slice of all numbers has."""
     steps = list(row["steps"]) or [1] * len(x.shape)
-    if not all(isinstance(size, int) for size in (*row["starts"], *row["stops"], *x.shape)):
-        raise NotImplementedError("sizes must be numbers")
+    _want_numbers((*row["starts"], *row["stops"], *x.shape))
     zipped = zip(row["starts"], row["stops"], steps, x.shape, strict=True)
     cuts = [
         range(n)[slice(a, None if step < 0 and b < -n else b, step)] for a, b, step, n in zipped
