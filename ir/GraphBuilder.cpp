@@ -28,7 +28,7 @@ struct GraphBuilder::State {
     MemoryLayout layout;
   };
   std::vector<Output> outputs;
-  bool scalarParameters = false;
+  bool scalarParameters = false, onesAreKnown = false;
   uint32_t nextScalar = 0;
 
   explicit State(MLIRContext *context) : builder(context) {}
@@ -161,6 +161,8 @@ const TensorMeta &GraphBuilder::meta(Value value) const { return state->metas[va
 
 void GraphBuilder::setScalarParameters(bool on) { state->scalarParameters = on; }
 
+void GraphBuilder::setOnesKnown(bool known) { state->onesAreKnown = known; }
+
 static Attribute dimsAttr(OpBuilder &b, ArrayRef<NamedDim> dims) {
   SmallVector<Attribute> entries;
   for (const NamedDim &dim : dims) {
@@ -192,6 +194,8 @@ Graph GraphBuilder::finish() {
       func.setResultAttr(index, kLayoutAttr, layoutAttr(b, output.layout));
   func->setAttr(kDimsAttr, dimsAttr(b, state->dims));
   func->setAttr(kOutputsAttr, b.getArrayAttr(entries));
+  if (state->onesAreKnown)
+    func->setAttr(kOnesAttr, b.getUnitAttr());
   state.reset();
   return std::move(graph);
 }

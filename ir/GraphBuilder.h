@@ -109,6 +109,8 @@ public:
   /// Runtime attributes become scalar parameters of the program, in order of appearance (eager's mini-graphs);
   /// otherwise they are constants of the program.
   void setScalarParameters(bool on);
+  /// Says that no size of an input that is unknown is 1 (eager's mini-graphs).
+  void setOnesKnown(bool known);
 
   /// The graph; the builder must not be used afterwards.
   Graph finish();

@@ -53,5 +53,6 @@ inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims"; // argument
 inline constexpr llvm::StringLiteral kInitialAttr = "tess.initial";  // argument: its bytes before the first run; state
 inline constexpr llvm::StringLiteral kLayoutAttr = "tess.layout";   // argument, result: a MemoryLayout; none: row-major
 inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs"; // func: array of {name, donates}
+inline constexpr llvm::StringLiteral kOnesAttr = "tess.ones_known"; // func: unknown sizes of arguments are not 1
 
 } // namespace tess::ir

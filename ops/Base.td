@@ -270,7 +270,7 @@ class Movement<string s = ""> : LoweringRule {                        // see `co
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
 def Lookup_ : LoweringRule;                                           // elements at the indices that operands 1 and on hold
-def Scatter_ : LoweringRule;                                          // operand 1 added at the indices that 2 and on hold
+class Scatter<string f = ""> : LoweringRule { string function = f; }  // operand 1 written at the indices that 2 and on hold
 def Window_ : LoweringRule;                                           // `compute`, max or min over the elements of windows
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list

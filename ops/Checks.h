@@ -26,8 +26,6 @@ TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
 
 // IndexShapes.cpp
-TESS_CHECK(addAlongAxes);
-TESS_CHECK(scatter);
 TESS_CHECK(indexSet);
 TESS_CHECK(topk);
 

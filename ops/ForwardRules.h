@@ -17,7 +17,9 @@ namespace tess::forwards {
 TESS_FORWARD_RULE(einsum);
 
 // IndexRules.cpp
+TESS_FORWARD_RULE(indexAdd);
 TESS_FORWARD_RULE(indexGet);
+TESS_FORWARD_RULE(indexSet);
 
 #undef TESS_FORWARD_RULE
 

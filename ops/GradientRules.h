@@ -25,12 +25,6 @@ TESS_GRADIENT_RULE(scanned);
 TESS_GRADIENT_RULE(maxPoolBackward);
 
 // IndexRules.cpp
-TESS_GRADIENT_RULE(addAlongAxes);
-TESS_GRADIENT_RULE(takeAlongAxes);
-TESS_GRADIENT_RULE(indexGet);
-TESS_GRADIENT_RULE(indexSet);
-TESS_GRADIENT_RULE(indexAdd);
-TESS_GRADIENT_RULE(scatter);
 TESS_GRADIENT_RULE(maskGet);
 TESS_GRADIENT_RULE(sorted);
 

@@ -2,6 +2,8 @@
 #include "ops/GraphPieces.h"
 
 #include "ops/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace tess::pieces {
 
@@ -88,6 +90,17 @@ int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to) {
       pattern.push_back(i);
   pattern.insert(pattern.begin() + to, from);
   return call(b, "transpose", {x}, {{"pattern", pattern}});
+}
+
+int arranged(SubgraphBuilder &b, int x, llvm::ArrayRef<int64_t> places, int64_t rank) {
+  IntList pattern = llvm::to_vector<4>(llvm::seq<int64_t>(0, places.size())), added;
+  llvm::sort(pattern, [&](int64_t a, int64_t b) { return places[a] < places[b]; });
+  for (int64_t place = 0; place < rank; ++place)
+    if (!llvm::is_contained(places, place))
+      added.push_back(place);
+  if (!llvm::is_sorted(pattern))
+    x = call(b, "transpose", {x}, {{"pattern", pattern}});
+  return added.empty() ? x : call(b, "expand_dims", {x}, {{"axis", added}});
 }
 
 int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop, int64_t step) {

@@ -40,6 +40,12 @@ template <typename Make> llvm::SmallVector<int, 8> each(int64_t count, Make make
     values.push_back(make(i));
   return values;
 }
+/// Values, then others.
+inline llvm::SmallVector<int, 8> joined(std::initializer_list<int> first, llvm::ArrayRef<int> rest) {
+  llvm::SmallVector<int, 8> values(first);
+  values.append(rest.begin(), rest.end());
+  return values;
+}
 /// What is known of each of some values.
 struct ValueMetas {
   SubgraphBuilder &b;
@@ -70,6 +76,8 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes, DType dtype);
 llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> values);
 /// `x` with axis `from` at place `to`; the others keep their order.
 int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to);
+/// `x` with `rank` axes: axis k of it stands at `places[k]`, and axes of size 1 at all others.
+int arranged(SubgraphBuilder &b, int x, llvm::ArrayRef<int64_t> places, int64_t rank);
 /// Every `step`-th element of `axis` from `start` to below `stop`; a stop of INT64_MAX means the end.
 int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop, int64_t step = 1);
 /// `axis` of `x` as two, of `outer` and `inner` elements; these must be known, or `op` fails, other sizes need not.

@@ -18,12 +18,23 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
   let oracle = Oracle<expr>;
   let python = Py<py, m>;
 }
+defvar allIndices = (each<"k < len(#indices)"> (at<"k"> $indices));
+class TakenAlong<dag from> { dag all = (op<"take_along_axes", "axes=$axes;caller=$caller"> from, allIndices); }
+class WrittenAlong<string m, dag to, dag value> { dag all = (op<m, "axes=$axes;caller=$caller"> to, value, allIndices); }
+class Zeros<dag like> { dag all = (op<"full_like", "value=0.0"> like); }
+
 class AlongAxes<string m, string what, string expr> : IndexOp<m, what, expr> {
   let channelAxis = "i in axis($axes, len(#x)) ? -1 : i";
   let attrFacts = [Axis<"axes", "x">, Static<"axes", "it decides which strides of x the code follows">,
                    Doc<"axes", "axis of x for each index">, Doc<"caller", "operator that errors name">];
-  let constraints = ["there must be an index for each axis of axes", "indices must have at most the axes of x",
-                     "dimensions besides axes must match"];
+  defvar kept = "[(i in axis($axes, len(#x)) ? 1 : #x[i]) for i < len(#x)]";
+  string elements = "broadcast(" # kept # ", broadcastAll(#indices))";
+  Require oneForEach = Require<"there must be an index for each axis of axes", "0 < len($axes) && len($axes) == len(#indices)",
+                               "{len(#indices)} and axes {$axes}">;
+  Require haveAxes = Require<"indices must have at most the axes of x", "all(len(#indices[k]) <= len(#x) for k < len(#indices))",
+                             "x {x} and {indices}">;
+  // What takes all elements that are named, and whose shape it is.
+  string fit = "fits(" # kept # ", WHOLE) && all(fits(#indices[k], WHOLE) for k < len(#indices))";
 }
 def Tess_TakeAlongAxesOp : AlongAxes<"take_along_axes", "elements at the indices that others hold",
                                      "tess_oracle.take_along_axes(x, indices, axes)"> {
@@ -33,36 +44,73 @@ def Tess_TakeAlongAxesOp : AlongAxes<"take_along_axes", "elements at the indices
   let arguments = (ins Tess_Moved:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes,
                    DefaultValuedStrAttr<StrAttr, "take_along_axes">:$caller);
   let lowering = Lookup_;
-  let shapeRule = "takeAlongAxes";
+  let requires = [oneForEach, haveAxes, Require<"dimensions besides axes must match", !subst("WHOLE", elements, fit), "x {x} and {indices}">];
+  let sizes = [elements];
   let dtypes = Same<"x">;
-  let gradientRule = "takeAlongAxes";
+  let gradient = [WrittenAlong<"add_along_axes", Zeros<(same $x)>.all, (same $dout)>.all, (none)];
   let samples = [Sample<["5,3", "2,3"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,1"], "axes=[0]", "-2; -5", "2; 5">,
                  Sample<["5,3,4", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
                  Sample<["5,2,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; 0", "2; 2">,
                  Sample<["5,3", "0,1"], "axes=[0]", "-2; 0", "2; 5">];
   let onnx = "GatherND(...)";
 }
-def Tess_AddAlongAxesOp : AlongAxes<"add_along_axes", "the tensor with values added at indices",
-                                    "tess_oracle.add_along_axes(x, value, indices, axes)"> {
-  let description = !strconcat([{`out = x` but for `out[j] += value[i]`, where j is i but for `j[axes[k]] = indices[k][i]`, and 0
-    where x has size 1 besides axes. value has all axes, the indices broadcast to it. Every value counts, in the order of
-    value. `caller` is the operator that errors name.}], negativeIndices);
-  let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$value, Variadic<Tess_Index>:$indices,
-                   DenseI64ArrayAttr:$axes, DefaultValuedStrAttr<StrAttr, "add_along_axes">:$caller);
-  let results = (outs Tess_NumberOrComplex:$out);
-  let lowering = Scatter_;
+class WriteAlongAxes<string m, string fn, string what, string text, string collision, string expr> : AlongAxes<m, what, expr> {
+  let description = !strconcat("`out = x` but for ", text, [{, where j is i but for `j[axes[k]] = indices[k][i]`, and 0 where x
+    has size 1 besides axes. value has all axes, the indices broadcast to it. }], collision,
+    " `caller` is the operator that errors name.", negativeIndices);
+  let arguments = (ins Tess_Number:$x, Tess_Number:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes,
+                   DefaultValuedStrAttr<StrAttr, m>:$caller);
+  let results = (outs Tess_Number:$out);
+  let lowering = Scatter<fn>;
   let shapes = "(*D), (*V), (*I)* -> (*D)";
-  let check = "addAlongAxes";
+  let requires = [oneForEach, haveAxes,
+                  Require<"dimensions besides axes must match", "len(#value) == len(#x) && " # !subst("WHOLE", "#value", fit),
+                          "x {x}, value {value} and {indices}">];
   let dtypes = Promote<["x", "value"]>;
-  let gradientRule = "addAlongAxes";
   let samples = [Sample<["5,3", "2,3", "2,3"], "axes=[0]", "-2; -2; 0", "2; 2; 5">,
                  Sample<["5,3", "7,3", "7,1"], "axes=[0]", "-2; -2; -5", "2; 2; 5">,
                  Sample<["5,3,4", "2,3,2", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; -2; 0; 0", "2; 2; 5; 4">,
                  Sample<["5,2,4", "5,3,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; -2; 0", "2; 2; 2">,
-                 Sample<["7", "5", "5"], "axes=[0]", "-2; -2; 0", "2; 2; 7">,
+                 Sample<["7", "5", "5"], "axes=[0]", "-2; -2; 0", "2; 2; 7">, Sample<["5,1", "4,3", "4,1"], "axes=[0]", "-2; -2; 0", "2; 2; 5">,
                  Sample<["5,3", "0,3", "0,1"], "axes=[0]", "-2; -2; 0", "2; 2; 5">];
   let onnx = "ScatterND(...)";
 }
+def Tess_SetAlongAxesOp : WriteAlongAxes<"set_along_axes", "", "the tensor with elements replaced at indices", "`out[j] = value[i]`",
+    "Of several values for one element the last in the order of value wins, and has its gradient.",
+    "tess_oracle.set_along_axes(x, value, indices, axes)"> {
+  let arguments = (ins Tess_Moved:$x, Tess_Moved:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes,
+                   DefaultValuedStrAttr<StrAttr, "set_along_axes">:$caller);
+  let results = (outs Tess_Moved:$out);
+  // Of several values for one element the last has the gradient, which a number for each of them tells.
+  defvar grad = (op<"broadcast_like"> TakenAlong<(same $dout)>.all, $value);
+  defvar count = (op<"cumsum", "axis=0"> (op<"flatten"> (op<"cast", "dtype=i32"> (op<"real"> (op<"full_like", "value=1.0"> grad)))));
+  defvar number = (op<"reshape_like"> count, grad);
+  defvar numbers = WrittenAlong<"set_along_axes", (op<"cast", "dtype=i32"> (op<"real"> Zeros<(same $x)>.all)), number>.all;
+  defvar ofLast = (op<"where"> (op<"equal"> TakenAlong<numbers>.all, number), grad, Zeros<grad>.all);
+  let gradient = [WrittenAlong<"set_along_axes", (same $dout), Zeros<(same $value)>.all>.all,
+                  (when<"isNumber(product(#value)) && product(#value) < 2"> grad, ofLast), (none)];
+}
+def Tess_AddAlongAxesOp : WriteAlongAxes<"add_along_axes", "Add", "the tensor with values added at indices", "`out[j] += value[i]`",
+    "Every value counts, in the order of value.", "tess_oracle.add_along_axes(x, value, indices, axes)"> {
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$value, Variadic<Tess_Index>:$indices,
+                   DenseI64ArrayAttr:$axes, DefaultValuedStrAttr<StrAttr, "add_along_axes">:$caller);
+  let results = (outs Tess_NumberOrComplex:$out);
+  let gradient = [(same $dout), (op<"broadcast_like"> TakenAlong<(same $dout)>.all, $value), (none)];
+}
+defvar extremeGradient = "NaN wins. The elements that equal the result share its gradient.";
+class ExtremeAlongAxes<string m, string fn, string what, string text, string expr>
+    : WriteAlongAxes<m, fn, what, text, extremeGradient, expr> {
+  defvar xIsBest = (op<"equal"> $x, $out);
+  defvar valueIsBest = (op<"equal"> $value, TakenAlong<(same $out)>.all);
+  defvar count = WrittenAlong<"add_along_axes", (op<"cast", "dtype=@out"> xIsBest), (op<"cast", "dtype=@out"> valueIsBest)>.all;
+  defvar share = (op<"div"> $dout, count);
+  defvar taken = TakenAlong<share>.all;
+  let gradient = [(op<"where"> xIsBest, share, Zeros<share>.all), (op<"where"> valueIsBest, taken, Zeros<taken>.all), (none)];
+}
+def Tess_MaxAlongAxesOp : ExtremeAlongAxes<"max_along_axes", "Max", "the tensor, or values at indices where these are larger",
+    "`out[j] = max(out[j], value[i])`", "tess_oracle.max_along_axes(x, value, indices, axes)">;
+def Tess_MinAlongAxesOp : ExtremeAlongAxes<"min_along_axes", "Min", "the tensor, or values at indices where these are smaller",
+    "`out[j] = min(out[j], value[i])`", "tess_oracle.min_along_axes(x, value, indices, axes)">;
 def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for each of them",
                             "np.take_along_axis(x, index, axis)"> {
   let description = !strconcat([{`out[i, j] = x[index[i, j], j]` for axis 0 of two, and likewise for others, as by
@@ -79,26 +127,41 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
                  Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
   let onnx = "GatherElements(axis=axis)";
 }
-def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis replaced",
-                             "tess_oracle.scatter(x, index, source, axis)"> {
-  let description = !strconcat([{`out = x` but for `out[index[i, j], j] = source[i, j]`, for axis 0 of two, and
-    likewise for others, as by NumPy's put_along_axis. Of several sources for one element the last wins,
-    and has its gradient.}], negativeIndices);
-  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, Tess_Moved:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let shapes = "(*D), (*I), (*S) -> (*D)";
-  let check = "scatter";
+class ScatterOp<string m, string sign, string what, string text, string collision> : IndexOp<m, what, "tess_oracle." # m # "(x, index, source, axis)"> {
+  let description = !strconcat("`out = x` but for ", text, [{, for axis 0 of two, and likewise for others. }], collision, negativeIndices);
+  let arguments = (ins Tess_Number:$x, Tess_Index:$index, Tess_Number:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Tess_Number:$out);
+  let compute = "out[*a, n, *b] = x[*a, n:axis, *b]; out[*a, index[*a, i, *b], *b] " # sign # " source[*a, i, *b]";
   let dtypes = Promote<["x", "source"]>;
-  let gradientRule = "scatter";
+  let lowering = Compute_;
   let channelAxis = besidesAxis;
-  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
-  let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
-                     "source must have the shape of index"];
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides which strides of x the code follows">,
+                   Doc<"axis", "axis the indices count along">];
   let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">,
-                 Sample<["4,3", "4,1", "4,1"], "axis=1", "-2; 0; -2", "2; 3; 2">];
+                 Sample<["4,3", "4,1", "4,1"], "axis=1", "-2; 0; -2", "2; 3; 2">,
+                 Sample<["4,3", "5,3", "5,3"], "", "-2; -4; -2", "2; 4; 2">];
+  let onnx = "ScatterElements(...)";
+}
+def Tess_ScatterOp : ScatterOp<"scatter", "=", "the tensor with elements along an axis replaced", "`out[index[i, j], j] = source[i, j]`",
+    "Of several sources for one element the last wins, and has its gradient; NumPy's put_along_axis promises none."> {
+  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, Tess_Moved:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Tess_Moved:$out);
+  let oldKernel = "scatter";
   let onnx = "ScatterElements(axis=axis)";
 }
+def Tess_ScatterAddOp : ScatterOp<"scatter_add", "+=", "the tensor with values added along an axis", "`out[index[i, j], j] += source[i, j]`",
+    "Every source counts, in the order of source."> {
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_Index:$index, Tess_NumberOrComplex:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Tess_NumberOrComplex:$out);
+}
+def Tess_ScatterMaxOp : ScatterOp<"scatter_max", "max=", "the tensor, or sources along an axis where these are larger",
+    "`out[index[i, j], j] = max(out[index[i, j], j], source[i, j])`", extremeGradient>;
+def Tess_ScatterMinOp : ScatterOp<"scatter_min", "min=", "the tensor, or sources along an axis where these are smaller",
+    "`out[index[i, j], j] = min(out[index[i, j], j], source[i, j])`", extremeGradient>;
 class AdvancedIndex<string m, string what, string expr> : IndexOp<m, what, expr> {
-  let attrFacts = [Axis<"axes", "x">, BindTime<"axes">, Doc<"axes", "axis of x for each index">];
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", "it decides the order of axes in the code">,
+                   Doc<"axes", "axis of x for each index">];
+  let oldKernel = m;
 }
 defvar indexing = ["there must be an index for each axis of axes", "indices must broadcast"];
 
@@ -109,11 +172,7 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
   let arguments = (ins Tess_Moved:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let shapeRule = "indexGet";
   let lowering = Composite<"indexGet">;
-  let oldKernel = "index_get";
   let dtypes = Same<"x">;
-  let gradientRule = "indexGet";
-  let attrFacts = [Axis<"axes", "x">, Static<"axes", "it decides the order of axes in the code">,
-                   Doc<"axes", "axis of x for each index">];
   let channels = "indexGet";
   let constraints = indexing;
   let samples = [Sample<["5,3", "4"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,2"], "axes=[1]", "-2; -3", "2; 3">,
@@ -135,7 +194,7 @@ def Tess_IndexSetOp : IndexWrite<"index_set", "the tensor with elements replaced
   let description = !strconcat([{`out = x` but for `out[..., indices, ...] = value`, value broadcast to what
     index_get gives. Of several values for one element the last wins, and has its gradient.}], negativeIndices);
   let channels = "indexSet";
-  let gradientRule = "indexSet";
+  let lowering = Composite<"indexSet">;
 }
 def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to elements, by arrays of indices",
                                  "tess_oracle.index_add(x, value, indices, axes)"> {
@@ -144,7 +203,7 @@ def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to e
   let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$value, Variadic<Tess_Index>:$indices,
                    DenseI64ArrayAttr:$axes);
   let results = (outs Tess_NumberOrComplex:$out);
-  let gradientRule = "indexAdd";
+  let lowering = Composite<"indexAdd">;
 }
 def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[mask]"> {
   let description = [{`out = x[mask]`, in row-major order. The mask has the first axes of x; the result has one
@@ -240,7 +299,6 @@ def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "f
   let compute = "out[*i, e] = weight[ids[*i], e]";
   let dtypes = Same<"weight">;
   let lowering = Compute_;
-  let gradient = [(op<"index_add", "axes=[0]"> (op<"full_like", "value=0.0"> $weight), $dout, $ids), (none)];
   let samples = [Sample<["7,3", "4"], "", "-2; 0", "2; 7">, Sample<["7,3", "2,2"], "", "-2; 0", "2; 7">,
                  Sample<["7,3", ""], "", "-2; 0", "2; 7">, Sample<["7,3", "0"], "", "-2; 0", "2; 7">];
   let onnx = "Gather(...)";

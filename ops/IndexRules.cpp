@@ -3,8 +3,10 @@
 #include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/PixelPieces.h"
+#include "ops/RuleErrors.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 /// The axes from `first` to below `end`.
 static tess::IntList span(int64_t first, int64_t end) { return llvm::to_vector<4>(llvm::seq(first, end)); }
@@ -12,6 +14,7 @@ static tess::IntList span(int64_t first, int64_t end) { return llvm::to_vector<4
 namespace tess::forwards {
 
 using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
 
 /// The axes of the indices, as many as the indexed ones or more, stand at the first of these, which a view puts side by
 /// side and, where the indices have more, gives axes of size 1.
@@ -22,7 +25,7 @@ llvm::SmallVector<int, 4> indexGet(SubgraphBuilder &b, const OpDef &op, llvm::Ar
   for (int index : v.drop_front())
     own = std::max<int64_t>(own, b.meta(index).rank());
   for (int64_t axis : op.ints("axes"))
-    axes.push_back(axis < 0 ? axis + rank : axis);
+    axes.push_back(shapes::fromFront(axis, rank));
   IntList sorted = axes;
   llvm::sort(sorted);
   bool areNeighbours = sorted.back() - sorted.front() + 1 == taken;
@@ -48,6 +51,67 @@ llvm::SmallVector<int, 4> indexGet(SubgraphBuilder &b, const OpDef &op, llvm::Ar
   return {out};
 }
 
+/// Where the axes of an operator that writes by arrays of indices stand, beside those of x and as many unit axes more
+/// as the indices have above the indexed axes.
+struct WrittenAxes {
+  int64_t rank, added, firstAdded; // of x then; its unit axes
+  IntList indexed, ofIndices, ofValue;
+};
+
+/// The axes of the indices stand where the indexed ones do, in their order, so that x stays as it lies.
+static WrittenAxes writtenAxes(const OpDef &op, int64_t rank, int64_t own) {
+  IntList axes, others;
+  for (int64_t axis : op.ints("axes"))
+    axes.push_back(shapes::fromFront(axis, rank));
+  IntList spots = axes;
+  llvm::sort(spots);
+  int64_t taken = int64_t(axes.size()), first = spots.front();
+  bool areNeighbours = spots.back() - first + 1 == taken;
+  WrittenAxes out{rank, std::max<int64_t>(own - taken, 0), areNeighbours ? first + taken : 0, {}, {}, {}};
+  auto moved = [&](int64_t axis) { return axis < out.firstAdded ? axis : axis + out.added; };
+  out.rank += out.added;
+  out.indexed = llvm::map_to_vector<4>(axes, moved);
+  spots = llvm::map_to_vector<4>(spots, moved);
+  spots.append(span(out.firstAdded, out.firstAdded + out.added));
+  llvm::sort(spots);
+  out.ofIndices.assign(spots.end() - own, spots.end());
+  for (int64_t axis : llvm::seq<int64_t>(0, out.rank))
+    if (!llvm::is_contained(spots, axis))
+      others.push_back(axis);
+  int64_t before = areNeighbours ? first : 0;
+  out.ofValue.assign(others.begin(), others.begin() + before);
+  out.ofValue.append(out.ofIndices);
+  out.ofValue.append(others.begin() + before, others.end());
+  return out;
+}
+
+/// Writes by the primitive `name`. The value repeats over the elements that index_get takes, of which the shape counts.
+static llvm::SmallVector<int, 4> written(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, const char *name) {
+  llvm::ArrayRef<int> indices = v.drop_front(2);
+  int64_t own = 0;
+  Values taken = {v[0]};
+  for (int index : indices) {
+    taken.push_back(index);
+    own = std::max<int64_t>(own, b.meta(index).rank());
+  }
+  int value = broadcastLike(b, v[1], call(b, "index_get", taken, {{"axes", op.attr("axes")}}));
+  WrittenAxes axes = writtenAxes(op, b.meta(v[0]).rank(), own);
+  IntList unit = span(axes.firstAdded, axes.firstAdded + axes.added);
+  Values values = {axes.added ? withAxes(b, v[0], unit) : v[0], arranged(b, value, axes.ofValue, axes.rank)};
+  for (int index : indices)
+    values.push_back(arranged(b, index, llvm::ArrayRef(axes.ofIndices).take_back(b.meta(index).rank()), axes.rank));
+  int out = call(b, name, values, {{"axes", axes.indexed}, {"caller", op.info().name}});
+  return {axes.added ? call(b, "squeeze", {out}, {{"axis", unit}}) : out};
+}
+
+llvm::SmallVector<int, 4> indexSet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return written(b, op, v, "set_along_axes");
+}
+
+llvm::SmallVector<int, 4> indexAdd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return written(b, op, v, "add_along_axes");
+}
+
 } // namespace tess::forwards
 
 namespace tess::gradients {
@@ -56,101 +120,12 @@ using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 using Bools = llvm::ArrayRef<bool>;
 
-/// Applies an operator whose operands are (x, [value,] indices...).
-static int indexed(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> front, llvm::ArrayRef<int> indices,
-                   const AttrValue &axes) {
-  Values inputs(front.begin(), front.end());
-  inputs.append(indices.begin(), indices.end());
-  return call(b, name, inputs, {{"axes", axes}});
-}
-
-/// Applies an operator along axes, whose operands are (x, [value,] indices...).
-static int alongAxes(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> front, llvm::ArrayRef<int> indices,
-                     const AttrValue &axes, const AttrValue &caller) {
-  Values inputs(front);
-  inputs.append(indices.begin(), indices.end());
-  return call(b, name, inputs, {{"axes", axes}, {"caller", caller}});
-}
-
-Values takeAlongAxes(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  Values grads(needed.size(), -1);
-  grads[0] = alongAxes(b, "add_along_axes", {fullLike(b, v[0], 0), v[needed.size() + 1]}, v.slice(1, needed.size() - 1),
-                       op.attr("axes"), op.attr("caller"));
-  return grads;
-}
-
-Values addAlongAxes(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  Values grads(needed.size(), -1);
-  int dout = grads[0] = v[needed.size() + 1];
-  if (needed[1])
-    grads[1] =
-        alongAxes(b, "take_along_axes", {dout}, v.slice(2, needed.size() - 2), op.attr("axes"), op.attr("caller"));
-  return grads;
-}
-
 /// The gradient of argsort and topk, whose operand is x and whose results are out and indices.
 Values sorted(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   if (v[3] < 0)
     return {-1};
-  return {alongAxes(b, "add_along_axes", {fullLike(b, v[0], 0), v[3]}, {v[2]},
-                    IntList{int64_t(b.meta(v[0]).rank()) - 1}, op.info().name)};
-}
-
-Values indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  Values grads(needed.size(), -1);
-  int dout = v[needed.size() + 1];
-  grads[0] = indexed(b, "index_add", {fullLike(b, v[0], 0), dout}, v.slice(1, needed.size() - 1), op.attr("axes"));
-  return grads;
-}
-
-/// What of `dout`, which is shaped like `x`, belongs to the elements that `write` places: of several at one place to
-/// the last, which a number for each of them tells. `read` takes elements from where `write` places them.
-static int ofWritten(SubgraphBuilder &b, int x, int dout, llvm::function_ref<int(int)> read,
-                     llvm::function_ref<int(int, int)> write) {
-  int grad = read(dout);
-  if (int64_t count = b.meta(grad).numElements(); count == 0 || count == 1)
-    return grad;
-  int ones = broadcastLike(b, constant(b, 1, DType::Int32), grad);
-  int count = call(b, "cumsum", {call(b, "flatten", {ones})}, {{"axis", int64_t(0)}});
-  int number = reshapeLike(b, count, grad);
-  int last = read(write(broadcastLike(b, constant(b, 0, DType::Int32), x), number));
-  return call(b, "where", {call(b, "equal", {last, number}), grad, fullLike(b, grad, 0)});
-}
-
-Values indexSet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  Values grads(needed.size(), -1);
-  llvm::ArrayRef<int> indices = v.slice(2, needed.size() - 2);
-  const AttrValue &axes = op.attr("axes");
-  int dout = v[needed.size() + 1];
-  if (needed[0])
-    grads[0] = indexed(b, "index_set", {dout, fullLike(b, v[1], 0)}, indices, axes);
-  if (needed[1])
-    grads[1] = ofWritten(
-        b, v[0], dout, [&](int from) { return indexed(b, "index_get", {from}, indices, axes); },
-        [&](int to, int value) { return indexed(b, "index_set", {to, value}, indices, axes); });
-  return grads;
-}
-
-/// Operands: x, index, source; then the result and its gradient.
-Values scatter(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  const AttrValue &axis = op.attr("axis");
-  auto write = [&](int to, int source) { return call(b, "scatter", {to, v[1], source}, {{"axis", axis}}); };
-  auto read = [&](int from) { return call(b, "gather", {from, v[1]}, {{"axis", axis}}); };
-  Values grads(3, -1);
-  if (needed[0])
-    grads[0] = write(v[4], fullLike(b, v[2], 0));
-  if (needed[2])
-    grads[2] = ofWritten(b, v[0], v[4], read, write);
-  return grads;
-}
-
-Values indexAdd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
-  Values grads(needed.size(), -1);
-  int dout = v[needed.size() + 1];
-  grads[0] = dout;
-  if (needed[1])
-    grads[1] = indexed(b, "index_get", {dout}, v.slice(2, needed.size() - 2), op.attr("axes"));
-  return grads;
+  return {call(b, "add_along_axes", {fullLike(b, v[0], 0), v[3], v[2]},
+               {{"axes", IntList{int64_t(b.meta(v[0]).rank()) - 1}}, {"caller", op.info().name}})};
 }
 
 /// The masked axes are merged into one, so that a single list of positions says where the rows of dout go.
@@ -165,7 +140,7 @@ Values maskGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools
   int positions = call(b, "non_zero", {call(b, "reshape", {v[1]}, {{"shape", IntList{flat[0]}}})});
   int index = call(b, "squeeze", {positions}, {{"axis", IntList{1}}});
   int zeros = call(b, "full", {}, {{"shape", flat}, {"value", 0.0}, {"dtype", x.dtype}});
-  int sum = indexed(b, "index_add", {zeros, v[3]}, {index}, IntList{0});
+  int sum = call(b, "index_add", {zeros, v[3], index}, {{"axes", IntList{0}}});
   return {reshapeLike(b, sum, v[0]), -1};
 }
 

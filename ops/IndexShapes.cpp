@@ -57,34 +57,6 @@ llvm::Expected<Metas> indexGet(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
-/// The shape of the elements along `axes` of x that the indices take, which have its axes.
-static llvm::Expected<Shape> takenShape(const OpDef &op, const TensorMeta &x, Operands indices) {
-  llvm::Expected<const IntList &> axes = axesOf(op, indices);
-  if (!axes)
-    return axes.takeError();
-  Shape kept = x.shape, shape;
-  for (int64_t axis : *axes)
-    kept[fromFront(axis, x.rank())] = 1;
-  std::string list = "x " + toString(x);
-  bool fits = true;
-  for (const TensorMeta &index : indices) {
-    list += " and " + toString(index);
-    if (index.rank() > x.rank())
-      return mustHoldOf(op, "indices must have at most the axes of x", list);
-    fits &= broadcastInto(shape, index.shape);
-  }
-  if (!fits || !broadcastInto(shape, kept))
-    return mustHoldOf(op, "dimensions besides axes must match", list);
-  return shape;
-}
-
-llvm::Expected<Metas> takeAlongAxes(const OpDef &op, Operands operands, Segments) {
-  llvm::Expected<Shape> shape = takenShape(op, operands[0], operands.drop_front());
-  if (!shape)
-    return shape.takeError();
-  return single(operands, *shape);
-}
-
 static llvm::Expected<Metas> masked(const OpDef &op, Operands operands, bool bound) {
   const TensorMeta &x = operands[0], &mask = operands[1];
   bool fits = mask.rank() >= 1 && mask.rank() <= x.rank();
@@ -114,30 +86,6 @@ namespace tess::checks {
 
 using namespace shapes;
 
-/// What must hold of x and of indices that count along an axis of it.
-static llvm::Error fitsAlong(const OpDef &op, Operands operands) {
-  const TensorMeta &x = operands[0], &index = operands[1];
-  if (x.rank() != index.rank())
-    return mustHoldOfTwo(op, "x and index must have the same rank", operands, 0, 1);
-  unsigned axis = fromFront(op.i64("axis"), x.rank());
-  for (unsigned i = 0; i < x.rank(); ++i)
-    if (i != axis && differs(x.shape[i], index.shape[i]))
-      return mustHoldOfTwo(op, "dimensions besides axis " + llvm::Twine(axis) + " must match", operands, 0, 1);
-  return llvm::Error::success();
-}
-
-llvm::Error scatter(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = fitsAlong(op, operands))
-    return e;
-  const TensorMeta &index = operands[1], &source = operands[2];
-  bool fits = source.rank() == index.rank();
-  for (unsigned i = 0; fits && i < index.rank(); ++i)
-    fits = !differs(source.shape[i], index.shape[i]);
-  if (!fits)
-    return mustHoldOfTwo(op, "source must have the shape of index", operands, 1, 2);
-  return llvm::Error::success();
-}
-
 llvm::Error indexSet(const OpDef &op, Operands operands, Segments) {
   llvm::Expected<Shape> shape = pickedShape(op, operands[0], operands.drop_front(2));
   if (!shape)
@@ -145,20 +93,6 @@ llvm::Error indexSet(const OpDef &op, Operands operands, Segments) {
   if (!broadcastsTo(operands[1].shape, *shape))
     return mustHoldOf(op, "value must broadcast to the indexed elements",
                       "value " + toString(operands[1]) + " and elements " + toString(*shape));
-  return llvm::Error::success();
-}
-
-llvm::Error addAlongAxes(const OpDef &op, Operands operands, Segments) {
-  llvm::Expected<Shape> shape = takenShape(op, operands[0], operands.drop_front(2));
-  if (!shape)
-    return shape.takeError();
-  const TensorMeta &value = operands[1];
-  bool fits = value.rank() == shape->size();
-  for (unsigned i = 0; fits && i < value.rank(); ++i)
-    fits = !differs(value.shape[i], (*shape)[i]);
-  if (!fits)
-    return mustHoldOf(op, "dimensions besides axes must match",
-                      "value " + toString(value) + " and elements " + toString(*shape));
   return llvm::Error::success();
 }
 

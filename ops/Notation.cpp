@@ -243,7 +243,8 @@ private:
     auto repeats = [&](const NotationAxis &axis) {
       return axis.dims.size() > 1 && !llvm::all_of(axis.dims, [&](NotationDim dim) { return isRead(dim); });
     };
-    return all.size() > kMaxRank || (bound.result.size() == kMaxRank && llvm::any_of(bound.result, repeats));
+    return all.size() > size_t(kMaxRank) + notation.spared ||
+           (bound.result.size() == kMaxRank && llvm::any_of(bound.result, repeats));
   }
 
   const OpDef &op;

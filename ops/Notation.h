@@ -7,7 +7,8 @@
 //
 // Grammar: `compute` = statement (";" statement)* ["where" bound ("," bound)*], or
 // a scan. `statement` = access "=" expression; the last one gives the result,
-// others values for later ones. `bound` = dimension "<" attribute, or "*" pack "<"
+// others values for later ones; behind it one more may write at computed places of it, by "=", "+=", "max=" or "min=",
+// in the order of dimensions. `bound` = dimension "<" attribute, or "*" pack "<"
 // "*" attribute. `access` = value "[" [place ("," place)*] "]"; behind an optional
 // operand stands "?", and one that is missing leaves out its function. `place` =
 // ["*"] dimension, or ["*"] "(" [part ":" parts] dimension+ ")", or the access to an
@@ -66,6 +67,7 @@ struct Notation {
   llvm::ArrayRef<NotationSymbol> symbols;
   llvm::ArrayRef<NotationAccess> reads;
   NotationAccess result;
+  uint8_t spared = 0; // axes of the result in the place of which a write has dimensions of its own
 };
 
 /// One dimension: a symbol and, of a pack, its number there.

@@ -52,9 +52,6 @@ Value NotationGraph::read(unsigned number) {
 /// The elements of `value` at the indices by which some of its axes are read. Such an axis stands for one of its
 /// indices' that `value` does not have, or before all others.
 Value NotationGraph::taken(Value value, llvm::ArrayRef<NotationAxis> axes) {
-  auto has = [](const Value &of, NotationDim dim) {
-    return llvm::any_of(of.axes, [&](const Value::Axis &axis) { return axis.dim == dim; });
-  };
   llvm::SmallVector<NotationDim, 8> dims, computed; // of the result, in order; the axes that indices count along
   llvm::SmallVector<Value, 2> indices;
   for (const NotationAxis &axis : axes)
@@ -63,10 +60,10 @@ Value NotationGraph::taken(Value value, llvm::ArrayRef<NotationAxis> axes) {
       indices.push_back(read(unsigned(axis.place->index)));
     }
   for (NotationDim dim : order)
-    if (has(value, dim) || llvm::any_of(indices, [&](const Value &index) { return has(index, dim); }))
+    if (value.has(dim) || llvm::any_of(indices, [&](const Value &index) { return index.has(dim); }))
       dims.push_back(dim);
   auto spots = dims;
-  llvm::erase_if(spots, [&](NotationDim dim) { return has(value, dim); });
+  llvm::erase_if(spots, [&](NotationDim dim) { return value.has(dim); });
   size_t added = computed.size() - std::min(computed.size(), spots.size());
   auto orderIn = [&](NotationDim dim) { // among the axes of the result, the added ones first
     auto *own = llvm::find(computed, dim);
@@ -156,9 +153,7 @@ void NotationGraph::sortAxes(Value &value) {
 
 /// The value, whose axes are in order, with an axis of size 1 for each of `dims` that it lacks, but for leading ones.
 int NotationGraph::spread(Value value, llvm::ArrayRef<NotationDim> dims) {
-  auto has = [&](NotationDim dim) {
-    return llvm::any_of(value.axes, [&](const Value::Axis &axis) { return axis.dim == dim; });
-  };
+  auto has = [&](NotationDim dim) { return value.has(dim); };
   IntList added;
   llvm::ArrayRef<NotationDim> behind = dims.drop_until(has);
   for (auto [axis, dim] : llvm::enumerate(behind))
@@ -205,9 +200,8 @@ Value NotationGraph::reduce(const char *name, llvm::ArrayRef<uint8_t> symbols, V
   return value;
 }
 
-int NotationGraph::result(Value value) {
-  if (!bound)
-    return -1;
+/// Takes away the axes that are left of reduced dimensions.
+void NotationGraph::dropReduced(Value &value) {
   IntList reduced;
   for (auto [number, axis] : llvm::enumerate(value.axes))
     if (axis.isReduced)
@@ -215,11 +209,75 @@ int NotationGraph::result(Value value) {
   if (!reduced.empty())
     value.id = pieces::call(b, "squeeze", {value.id}, {{"axis", reduced}});
   llvm::erase_if(value.axes, [](const Value::Axis &axis) { return axis.isReduced; });
+}
+
+int NotationGraph::result(Value value) {
+  if (!bound)
+    return -1;
+  dropReduced(value);
   sortAxes(value);
   auto present = llvm::map_to_vector<8>(value.axes, [](const Value::Axis &axis) { return axis.dim; });
   for (auto [number, axis] : llvm::enumerate(bound->resultAxes()))
     value.id = join(value.id, unsigned(number), axis, present);
   return value.id;
+}
+
+/// Dimensions that the result has not stand in their order at the last axes that indices count along, and those for
+/// which there is none before all axes.
+NotationGraph::Slots NotationGraph::slotsFor(llvm::ArrayRef<int64_t> counted, llvm::ArrayRef<Value> values) const {
+  Slots slots;
+  llvm::SmallVector<unsigned, 3> spots;
+  for (auto [number, axis] : llvm::enumerate(bound->resultAxes())) {
+    bool isCounted = llvm::is_contained(counted, int64_t(number));
+    if (isCounted)
+      spots.push_back(unsigned(number));
+    slots.push_back(isCounted || axis.dims.empty() ? std::nullopt : std::optional(axis.dims[0]));
+  }
+  llvm::SmallVector<NotationDim, 4> own;
+  for (NotationDim dim : order)
+    if (!llvm::is_contained(slots, dim) && llvm::any_of(values, [&](const Value &value) { return value.has(dim); }))
+      own.push_back(dim);
+  size_t added = own.size() - std::min(own.size(), spots.size());
+  for (auto [spot, dim] : llvm::zip(llvm::reverse(spots), llvm::reverse(own)))
+    slots[spot] = dim;
+  slots.insert(slots.begin(), own.begin(), own.begin() + added);
+  return slots;
+}
+
+/// The value with an axis for each slot, of size 1 where it has none or, with `isWhole`, where none is.
+int NotationGraph::slotted(const Value &value, const Slots &slots, bool isWhole) {
+  IntList places, shape;
+  for (const Value::Axis &axis : value.axes)
+    places.push_back(llvm::find(slots, axis.dim) - slots.begin());
+  int id = arranged(b, value.id, places, int64_t(slots.size()));
+  for (const std::optional<NotationDim> &dim : slots)
+    shape.push_back(dim ? bound->sizeOf(*dim) : 1);
+  bool isLacking = llvm::any_of(slots, [&](auto dim) { return dim && !value.has(*dim); });
+  return isWhole && isLacking ? pieces::call(b, "broadcast_to", {id}, {{"shape", shape}}) : id;
+}
+
+int NotationGraph::write(const char *name, int into, llvm::ArrayRef<Position> positions, Value value) {
+  if (!bound || into < 0)
+    return -1; // the builder has an error
+  dropReduced(value);
+  llvm::SmallVector<Value, 3> values = {std::move(value)};
+  IntList counted;
+  for (auto [place, number] : positions) {
+    const NotationPlace *of = &op.info().notation->result.places[place];
+    auto *axis = llvm::find_if(bound->resultAxes(), [&](const NotationAxis &each) { return each.place == of; });
+    counted.push_back(axis - bound->resultAxes().begin());
+    values.push_back(read(number));
+  }
+  Slots slots = slotsFor(counted, values);
+  const int64_t added = int64_t(slots.size() - bound->resultAxes().size());
+  const IntList front = llvm::to_vector<4>(llvm::seq(int64_t(0), added));
+  llvm::SmallVector<int, 4> ids = {added ? pieces::call(b, "expand_dims", {into}, {{"axis", front}}) : into};
+  for (const Value &each : values)
+    ids.push_back(slotted(each, slots, /*isWhole=*/&each == values.begin()));
+  for (int64_t &axis : counted)
+    axis += added;
+  int out = pieces::call(b, name, ids, {{"axes", counted}, {"caller", op.info().name}});
+  return added ? pieces::call(b, "squeeze", {out}, {{"axis", front}}) : out;
 }
 
 /// Makes the dimensions of one axis, those of the result before it being one axis each, into that axis; it repeats

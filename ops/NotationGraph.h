@@ -28,6 +28,10 @@ public:
     std::optional<AttrValue> number;
     std::optional<uint8_t> index;
     bool isGiven = true; // an optional operand may not be
+
+    bool has(NotationDim dim) const {
+      return llvm::any_of(axes, [&](const Axis &axis) { return axis.dim == dim; });
+    }
   };
 
   /// `operands`: the values of `op`'s operands.
@@ -45,17 +49,26 @@ public:
   Value reduce(const char *name, llvm::ArrayRef<uint8_t> symbols, Value value);
   /// The value with the axes of the result.
   int result(Value value);
+  /// A place of the result, and the read that holds indices along its axis.
+  using Position = std::pair<unsigned, unsigned>;
+  /// The result `into`, with `value` written by operator `name`.
+  int write(const char *name, int into, llvm::ArrayRef<Position> positions, Value value);
   /// The same in the dtype of an operand.
   int result(Value value, int like);
 
 private:
+  using Slots = llvm::SmallVector<std::optional<NotationDim>, 8>; // the axes of what is written
+
   int orderOf(NotationDim dim) const;
   Value taken(Value value, llvm::ArrayRef<NotationAxis> axes);
   int partOf(int value, unsigned axis, const NotationPlace &place);
   Value split(Value value, unsigned axis, const NotationAxis &as);
   Value settled(const Value &value, const Value &like);
+  void dropReduced(Value &value);
   void sortAxes(Value &value);
   int spread(Value value, llvm::ArrayRef<NotationDim> dims);
+  Slots slotsFor(llvm::ArrayRef<int64_t> counted, llvm::ArrayRef<Value> values) const;
+  int slotted(const Value &value, const Slots &slots, bool isWhole);
   int join(int value, unsigned axis, const NotationAxis &as, llvm::ArrayRef<NotationDim> present);
 
   SubgraphBuilder &b;

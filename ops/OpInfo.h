@@ -105,7 +105,7 @@ enum class Lowering : uint8_t {
   Movement,    // `regionRule`: copies between regions
   Window,      // `reduceKind` over the windows of `notation`
   Lookup,      // elements of operand 0 at the indices that the others hold, along attribute `axes`
-  Scatter,     // operand 0, with the elements of operand 1 added at the indices that the others hold, along `axes`
+  Scatter,     // operand 0 with the elements of operand 1 written at the indices that the others hold, along `axes`
   Compute,     // `scan`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
@@ -207,17 +207,18 @@ struct OpInfo {
   DTypeRule dtypes;
   NormaliseFn normalise; // may be null
   Lowering lowering;
-  const ScalarProgram *scalar; // Elementwise
-  ReduceKind reduceKind;       // Reduction, Window
-  ForwardFn makeForward;       // Composite
-  ViewRuleFn viewRule;         // View
-  ViewKind viewKind;           // View
-  RegionRuleFn regionRule;     // Movement
-  int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
-  const ScanInfo *scan;        // Compute
-  const Notation *notation;    // of `compute` that is no scan; else null
-  const char *kernel;          // Library, Sequential; of others what files call that are older than the lowering
-  GradientFn gradient;         // null: no gradient
+  const ScalarProgram *scalar;     // Elementwise
+  ReduceKind reduceKind;           // Reduction, Window
+  ForwardFn makeForward;           // Composite
+  ViewRuleFn viewRule;             // View
+  ViewKind viewKind;               // View
+  RegionRuleFn regionRule;         // Movement
+  int8_t regionSteps;              // Movement: the attribute with the steps of a region in the result; -1: they are 1
+  const ScanInfo *scan;            // Compute
+  const Notation *notation;        // of `compute` that is no scan; else null
+  std::optional<ScalarFn> writeFn; // Scatter: of the element there and the written one; none: the written one
+  const char *kernel;              // Library, Sequential; of others what files call that are older than the lowering
+  GradientFn gradient;             // null: no gradient
   ShardingInfo sharding;
   /// (operand, result) pairs that may share memory.
   llvm::ArrayRef<std::pair<uint8_t, uint8_t>> inplace;

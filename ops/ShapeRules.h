@@ -37,7 +37,6 @@ TESS_SHAPE_RULE(einsum);
 
 // IndexShapes.cpp
 TESS_SHAPE_RULE(indexGet);
-TESS_SHAPE_RULE(takeAlongAxes);
 TESS_SHAPE_RULE(maskGet);
 TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);

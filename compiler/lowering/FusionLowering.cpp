@@ -115,7 +115,7 @@ private:
     for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults())) {
       operands.push_back(axesOf(value, layouts.of(result)));
       if (isScatter(value.getDefiningOp()))
-        addInOrder(operands.back(), value.getDefiningOp());
+        writeInOrder(operands.back(), value.getDefiningOp());
     }
     for (Operation &op : body().without_terminator()) {
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
@@ -125,9 +125,9 @@ private:
     }
   }
 
-  /// What is added at indices goes over each element of the result by itself: the axes along which it does not vary are
-  /// walked in order, as reduced ones are.
-  void addInOrder(OperandAxes &result, Operation *op) {
+  /// What is written at indices goes over each element of the result by itself: the axes along which it does not vary
+  /// are walked in order, as reduced ones are.
+  void writeInOrder(OperandAxes &result, Operation *op) {
     countAlong(result, op);
     scattered = op;
     out.spec.order = ReductionOrder::Sequential;
@@ -347,13 +347,15 @@ private:
     return nodes.lookup(int16_t(operand), indices, result);
   }
 
-  /// Notes what `scattered` adds to, if the kernel does not read that besides, and its result.
-  void noteAdded(unsigned result) {
-    Value argument = scattered->getOperand(0), sum = scattered->getResult(0);
+  /// Notes what `scattered` writes into, if the kernel does not read that besides, and its result.
+  void noteUpdate(unsigned result) {
+    Value argument = scattered->getOperand(0), updated = scattered->getResult(0);
     unsigned operand = cast<BlockArgument>(argument).getArgNumber();
     Value x = fusion.getInputs()[operand];
-    if (argument.getType() == sum.getType() && argument.hasOneUse() && llvm::count(fusion.getInputs(), x) == 1)
-      out.added = {uint16_t(operand), uint16_t(result)};
+    if (argument.getType() == updated.getType() && argument.hasOneUse() && llvm::count(fusion.getInputs(), x) == 1)
+      out.updated = {uint16_t(operand), uint16_t(result)};
+    out.indicesAreInputs =
+        llvm::all_of(scattered->getOperands().drop_front(2), [](Value index) { return isa<BlockArgument>(index); });
   }
 
   void lowerBody() {
@@ -369,9 +371,10 @@ private:
       if (!scattered || value != scattered->getResult(0))
         continue;
       KernelStore &store = out.spec.stores.back();
-      noteAdded(unsigned(out.spec.stores.size()) - 1);
+      noteUpdate(unsigned(out.spec.stores.size()) - 1);
       addLookups(scattered, unsigned(store.operand));
       store.indices = indicesOfScatter;
+      store.fn = ir::infoOf(scattered)->writeFn;
       store.slot = int16_t(out.spec.numLookups);
       out.spec.numLookups += unsigned(store.indices.size());
     }
@@ -384,7 +387,7 @@ private:
   SmallVector<OperandAxes, 8> operands;
   bool axesApart = false, byChannel = false, lanesAreInnermost = true;
   DenseMap<Value, int16_t> nodeOf;
-  Operation *scattered = nullptr; // what adds at indices
+  Operation *scattered = nullptr; // what writes at indices
   SmallVector<int16_t, 2> indicesOfScatter;
 };
 
@@ -412,6 +415,28 @@ LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t 
   for (runtime::LookupDecl &lookup : lowered.lookups)
     lookup.node += firstNode;
   return lowered;
+}
+
+bool hasOnlyShapeReaders(ir::FusionOp fusion) {
+  return llvm::all_of(fusion->getUses(), [](OpOperand &use) {
+    const OpInfo *info = ir::infoOf(use.getOwner());
+    return info && info->lowering == Lowering::View && use.getOperandNumber() > 0;
+  });
+}
+
+InnerClass movedClass(Operation *op, const OpInfo &info) {
+  TensorMeta last = ir::metaOf(op->getOperands().back().getType());
+  bool repeats = info.regionSteps >= 0 && (last.rank() == 0 || last.shape.back() == 1);
+  return repeats ? InnerClass::Broadcast : InnerClass::Contiguous;
+}
+
+runtime::AxisGroups perAxis(unsigned rank) {
+  runtime::AxisGroups groups;
+  for (unsigned axis = 0; axis < rank; ++axis)
+    groups.push_back({uint8_t(axis), uint8_t(axis + 1)});
+  if (groups.empty())
+    groups.push_back({0, 0});
+  return groups;
 }
 
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {

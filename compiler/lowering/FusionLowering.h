@@ -21,19 +21,29 @@ struct LoweredFusion {
   runtime::AxisGroups parallel, reduced;
   std::vector<runtime::ScalarSource> scalars;
   std::vector<runtime::LookupDecl> lookups;
-  /// The operand and the result of what adds at indices, which may share memory.
-  std::optional<std::pair<uint16_t, uint16_t>> added;
+  /// The operand and the result of what writes at indices, which may share memory.
+  std::optional<std::pair<uint16_t, uint16_t>> updated;
+  /// The indices at which it writes are all inputs.
+  bool indicesAreInputs = false;
   /// A value of the region with the shape of the whole domain.
   mlir::Value domain;
 };
 
 /// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
 bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
+/// Whether nothing but shapes is read of what `fusion` gives, so that nobody need make it: by views, of whose first
+/// operands alone the elements count.
+bool hasOnlyShapeReaders(ir::FusionOp fusion);
 /// The kernel of `fusion`. Its operands are the inputs, then the outputs. `firstNode`: the number of its first operator
 /// among those of the program.
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t firstNode);
+/// How the kernel of a movement walks what it copies: a value that is written into a slice may repeat one element along
+/// the last axis.
+InnerClass movedClass(mlir::Operation *op, const OpInfo &info);
 /// A kernel that copies its operand 0 to its operand 1; one parallel group per axis, one for rank 0.
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);
+/// The groups of such a kernel.
+runtime::AxisGroups perAxis(unsigned rank);
 /// A kernel that reduces the windows along the last `numWindows` axes of its operand 0 to its operand 1. Groups: all
 /// axes before those, each of them, and each window.
 KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows);

@@ -170,8 +170,8 @@ private:
   V lookupNumber(unsigned lookup, runtime::BoundNumber which);
   /// How far elements lie behind those that the position in the domain stands for, and the scope that knows it.
   Found placeOf(llvm::ArrayRef<int16_t> indices, int slot);
-  void addAt(const KernelStore &store);
-  void addToLanes(mlir::Value base, V place, V value, DType dtype);
+  void writeAt(const KernelStore &store);
+  void writeLanes(const KernelStore &store, mlir::Value base, V places, V value);
   V checkedPlace(V index, V size, unsigned lookup);
   void report(V isWrong, V index, unsigned lookup);
   V loadEach(mlir::Value base, unsigned operand, V places, V step);

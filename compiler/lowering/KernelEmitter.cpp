@@ -36,7 +36,7 @@ public:
       if (!spec.numReduced)
         k.storeElements();
       else if (spec.scatters())
-        addInOrder();
+        writeInOrder();
       else if (spec.scans())
         KernelScans(spec, b, k).alone();
       else if (spec.order == ReductionOrder::Sequential)
@@ -347,9 +347,21 @@ private:
     k.storeRows();
   }
 
-  /// What a thread adds at indices, element by element.
-  void addInOrder() {
+  /// What a thread writes at indices, element by element.
+  void writeInOrder() {
     reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
+  }
+
+  /// Each position of what is walked in order goes through all columns, so that it finds its place once, and what is
+  /// written there lies side by side.
+  void writeInColumns() {
+    k.enterPhase(0);
+    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
+      return vectorLoop(args.innerLo, args.innerHi, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
+        k.storeElements();
+        return Values();
+      });
+    });
   }
 
   /// The columns of the open row from `first` on.
@@ -364,7 +376,7 @@ private:
     if (!lanesAreParallel())
       return reduceAcrossLanes();
     if (spec.numReduced)
-      return reduceInColumns();
+      return spec.scatters() ? writeInColumns() : reduceInColumns();
     unsigned group = spec.numParallel - 1;
     if (hasLongBody(spec))
       return wholeLoop(first, args.innerHi, group, [&] { k.storeElements(); });

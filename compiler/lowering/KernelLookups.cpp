@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lanes/LaneConversion.h"
+#include "compiler/lanes/ScalarFunctions.h"
 #include "compiler/lowering/KernelBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -53,17 +54,24 @@ V KernelBuilder::buildLookup(const KernelNode &node, unsigned &depth) {
   });
 }
 
-/// The element at `address` with `value` added, in the type of computation.
-static V sumAt(mlir::Value address, V value, DType dtype) {
-  V old = fromRaw(value.b().load(address, rawElem(dtype), false), dtype);
-  if (isComplex(dtype))
+/// What a store makes of the element that is there, `old`, and of `value`, in the type of computation.
+static V written(const KernelStore &store, DType dtype, V old, V value) {
+  if (isComplex(dtype)) // of whose functions there is Add
     return complexOf(realPart(old) + realPart(value), imagPart(old) + imagPart(value));
-  return roundTo(old + value, dtype);
+  return roundTo(emitScalarFn(*store.fn, dtype, {old, value}, {dtype, dtype}), dtype);
 }
 
-/// Elements of other lanes may be the same ones, so each lane is added on its own, the first one first, unless the
+/// Writes one element.
+static void writeTo(const KernelStore &store, DType dtype, mlir::Value address, V value) {
+  LaneBuilder &b = value.b();
+  if (store.fn)
+    value = written(store, dtype, fromRaw(b.load(address, rawElem(dtype), false), dtype), value);
+  b.store(toRaw(value, dtype), address);
+}
+
+/// Elements of other lanes may be the same ones, so each lane is written on its own, the first one first, unless the
 /// lanes are neighbours in memory.
-void KernelBuilder::addAt(const KernelStore &store) {
+void KernelBuilder::writeAt(const KernelStore &store) {
   const KernelOperand &op = spec.operands[store.operand];
   Found place = placeOf(store.indices, store.slot);
   mlir::Value base = pointer(unsigned(store.operand), scopes.size() - 1);
@@ -71,47 +79,43 @@ void KernelBuilder::addAt(const KernelStore &store) {
   const Scope *lanes = laneScope();
   DType from = spec.nodes[store.node].dtype;
   auto converted = [&](V value) { return from == op.dtype ? value : castValue(value, from, op.dtype); };
-  if (!lanes) {
-    mlir::Value address = b.address(base, place.value, raw);
-    return b.store(toRaw(sumAt(address, converted(node(store.node).value), op.dtype), op.dtype), address);
-  }
+  if (!lanes)
+    return writeTo(store, op.dtype, b.address(base, place.value, raw), converted(node(store.node).value));
   V value = converted(lanesOf(store.node));
   if (!place.value.isVector() && op.inner == InnerClass::Contiguous && !isComplex(op.dtype)) {
     mlir::Value address = b.address(base, place.value, raw);
-    V sum = roundTo(fromRaw(loadLanes(address, raw, op.inner, V()), op.dtype) + value, op.dtype);
-    return storeLanes(toRaw(sum, op.dtype), address, op.inner, V());
+    if (store.fn)
+      value = written(store, op.dtype, fromRaw(loadLanes(address, raw, op.inner, V()), op.dtype), value);
+    return storeLanes(toRaw(value, op.dtype), address, op.inner, V());
   }
   V places = b.splat(place.value);
   if (op.inner == InnerClass::Contiguous)
     places = places + b.iota(Elem::I64);
   else if (op.inner == InnerClass::Strided)
     places = places + b.iota(Elem::I64) * b.splat(stride(unsigned(store.operand), lanes->groups.back().group));
-  addToLanes(base, places, value, op.dtype);
+  writeLanes(store, base, places, value);
 }
 
-void KernelBuilder::addToLanes(mlir::Value base, V places, V value, DType dtype) {
-  Elem raw = rawElem(dtype);
-  auto add = [&](V place, V element) {
-    mlir::Value address = b.address(base, place, raw);
-    b.store(toRaw(sumAt(address, element, dtype), dtype), address);
-  };
-  auto addAll = [&] {
+void KernelBuilder::writeLanes(const KernelStore &store, mlir::Value base, V places, V value) {
+  DType dtype = spec.operands[store.operand].dtype;
+  auto write = [&](V place, V element) { writeTo(store, dtype, b.address(base, place, rawElem(dtype)), element); };
+  auto writeAll = [&] {
     for (unsigned lane = 0; lane < b.lanes(); ++lane)
-      add(b.extract(places, lane), b.extract(value, lane));
+      write(b.extract(places, lane), b.extract(value, lane));
     return Values();
   };
   const Scope &scope = *laneScope();
-  auto addSome = [&] {
+  auto writeSome = [&] {
     b.forLoop(b.index(0), scope.remaining, b.index(1), {}, [&](V lane, llvm::ArrayRef<V>) {
-      add(b.extractAt(places, lane), b.extractAt(value, lane));
+      write(b.extractAt(places, lane), b.extractAt(value, lane));
       return Values();
     });
     return Values();
   };
   if (scope.whole)
-    b.ifElse(scope.whole, addAll, addSome);
+    b.ifElse(scope.whole, writeAll, writeSome);
   else
-    scope.mask ? addSome() : addAll();
+    scope.mask ? writeSome() : writeAll();
 }
 
 V KernelBuilder::lookupNumber(unsigned lookup, BoundNumber which) {

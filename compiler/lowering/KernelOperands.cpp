@@ -220,7 +220,7 @@ void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V st
 
 void KernelBuilder::store(const KernelStore &store) {
   if (!store.indices.empty())
-    return addAt(store);
+    return writeAt(store);
   const int index = store.node;
   const unsigned operand = unsigned(store.operand);
   const KernelOperand &op = spec.operands[operand];

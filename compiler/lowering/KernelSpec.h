@@ -22,6 +22,7 @@
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
 #include <string>
 
 namespace tess::compiler {
@@ -84,13 +85,14 @@ struct KernelNode {
   double constant = 0;
 };
 
-/// A node that is written to memory, or, with indices, added to elements there: lookups `slot`, `slot` + 1, ... are of
-/// their axes, as those of a Lookup.
+/// A node that is written to memory, with indices to elements there: lookups `slot`, `slot` + 1, ... are of their axes,
+/// as those of a Lookup.
 struct KernelStore {
   int16_t node;
   int16_t operand; // an output operand
   llvm::SmallVector<int16_t, 2> indices = {};
   int16_t slot = -1;
+  std::optional<ScalarFn> fn = {}; // with indices: Add, Max or Min of the element there and the node; none: the node
 };
 
 /// What a generated kernel computes, without sizes: an expression graph over one domain of parallel groups, then
@@ -115,7 +117,7 @@ struct KernelSpec {
   bool scans() const {
     return llvm::any_of(nodes, [](const KernelNode &node) { return node.kind == NodeKind::Scan; });
   }
-  /// Some store adds at indices: elements go in order, those of one position in the parallel groups one after the
+  /// Some store writes at indices: elements go in order, those of one position in the parallel groups one after the
   /// other.
   bool scatters() const {
     return llvm::any_of(stores, [](const KernelStore &store) { return !store.indices.empty(); });

@@ -160,6 +160,8 @@ private:
     if (take("store")) {
       int16_t node = number<int16_t>("n");
       KernelStore &store = spec.stores.emplace_back(KernelStore{node, number<int16_t>("o")});
+      if (!nextWord().empty() && nextWord() != "at")
+        store.fn = function();
       if (take("at"))
         store.slot = number<int16_t>("");
       while (!failed() && nextWord().starts_with("n"))
@@ -228,22 +230,22 @@ private:
       node.reduceKind = oneOf<ReduceKind>(kReduceNames, "a kind of reduction");
     } else if (take("scan")) {
       node.kind = NodeKind::Scan;
-      function(node);
+      node.fn = function();
       node.exclusive = take("exclusive");
     } else {
-      function(node);
+      node.fn = function();
+      if (node.fn == ScalarFn::DimIndex)
+        node.slot = number<int16_t>("");
     }
   }
 
-  void function(KernelNode &node) {
+  ScalarFn function() {
     const ScalarFnInfo *found =
         llvm::find_if(kScalarFns, [&](const ScalarFnInfo &fn) { return nextWord() == fn.name; });
     if (found == std::end(kScalarFns))
-      return expect("a function");
+      return expect("a function"), ScalarFn::Add;
     take(nextWord());
-    node.fn = ScalarFn(found - std::begin(kScalarFns));
-    if (node.fn == ScalarFn::DimIndex)
-      node.slot = number<int16_t>("");
+    return ScalarFn(found - std::begin(kScalarFns));
   }
 
   llvm::StringRef text, rest; // the text after this line; the rest of this line
@@ -271,6 +273,8 @@ std::string KernelSpec::toText() const {
   }
   for (const KernelStore &store : stores) {
     os << "store n" << store.node << " o" << store.operand;
+    if (store.fn)
+      os << ' ' << infoOf(*store.fn).name;
     if (!store.indices.empty())
       os << " at " << store.slot;
     for (int index : store.indices)

@@ -177,14 +177,23 @@ private:
            spec.operands[store.operand].isOutput;
   }
 
+  static bool isWriteFn(ScalarFn fn, DType dtype) {
+    return fn == ScalarFn::Add || ((fn == ScalarFn::Max || fn == ScalarFn::Min) && !isComplex(dtype));
+  }
+
   /// Of a kernel whose stores all name their ends, because a plan reads every one of them.
   llvm::Error checkStore(const KernelStore &store) {
     if (!store.indices.empty()) {
       bool reduces = llvm::any_of(spec.nodes, [](const KernelNode &n) { return n.kind == NodeKind::Reduce; });
       if (reduces || spec.scans() || spec.order != ReductionOrder::Sequential)
-        return error("what adds at indices must be a sequential kernel that does nothing else in order", "another");
+        return error("what writes at indices must be a sequential kernel that does nothing else in order", "another");
+      if (store.fn && !isWriteFn(*store.fn, spec.operands[store.operand].dtype))
+        return error("what is joined with the element there must be added, or the maximum or minimum of numbers",
+                     infoOf(*store.fn).name);
       return checkIndices(store.indices, store.slot, "o" + llvm::Twine(store.operand));
     }
+    if (store.fn)
+      return error("a function must join elements at indices", "o" + llvm::Twine(store.operand));
     bool full = isFullStore(spec, store);
     const KernelOperand &operand = spec.operands[store.operand];
     if (!full && planKernel(spec).full[store.node])

@@ -214,30 +214,25 @@ private:
     return id;
   }
 
-  static AxisGroups perAxis(unsigned rank) {
-    AxisGroups groups;
-    for (unsigned axis = 0; axis < rank; ++axis)
-      groups.push_back({uint8_t(axis), uint8_t(axis + 1)});
-    if (groups.empty())
-      groups.push_back({0, 0});
-    return groups;
-  }
-
   LogicalResult lowerFusionStep(ir::FusionOp fusion) {
     std::string location = ir::locationText(fusion.getLoc());
     Block &body = fusion.getBody().front();
     Step step;
+    const bool isMade = !hasOnlyShapeReaders(fusion);
     for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
-      bool direct = readsInPlace(fusion, layouts.of(input));
+      bool direct = !isMade || readsInPlace(fusion, layouts.of(input));
       ValueId id = direct ? idOf.lookup(input) : contiguous(input, location);
       step.operands.push_back(id);
       idOf[argument] = id;
     }
-    LoweredFusion lowered = lowerFusion(fusion, layouts, uint32_t(exec().nodes.size()));
-    addFusedNodes(fusion);
+    uint32_t firstNode = uint32_t(exec().nodes.size());
+    addFusedNodes(fusion, isMade);
     step.results = idsOf(body.getTerminator()->getOperands());
     for (auto [output, id] : llvm::zip(fusion.getOutputs(), step.results))
       idOf[output] = id;
+    if (!isMade)
+      return success();
+    LoweredFusion lowered = lowerFusion(fusion, layouts, firstNode);
     step.domain = {idOf.lookup(lowered.domain)};
     step.parallel = std::move(lowered.parallel);
     step.reduced = std::move(lowered.reduced);
@@ -245,20 +240,28 @@ private:
     step.scalars = std::move(lowered.scalars);
     step.lookups = std::move(lowered.lookups);
     step.location = location;
-    // The memory of a caller stays as it is where an error ends the run.
-    if (lowered.added && exec().values[step.operands[lowered.added->first]].kind == ValueKind::Temp)
-      step.inplace.push_back(*lowered.added);
+    if (lowered.updated && mayUpdate(step.operands[lowered.updated->first], lowered.indicesAreInputs))
+      step.inplace.push_back(*lowered.updated);
     markInplace(fusion, lowered.spec, step);
     addStep(std::move(step), {std::move(lowered.spec)});
     return success();
   }
 
-  void addFusedNodes(ir::FusionOp fusion) {
+  /// Whether a kernel may write at indices where `value` lies. The memory of a caller stays as it is where an error
+  /// ends the run, so all indices must be in memory, where bind has them looked at first.
+  bool mayUpdate(ValueId value, bool indicesAreInputs) {
+    while (exec().values[value].kind == ValueKind::View)
+      value = exec().values[value].base;
+    ValueKind kind = exec().values[value].kind; // what a loop carries is its own
+    return kind == ValueKind::Temp || kind == ValueKind::Argument || (kind == ValueKind::Input && indicesAreInputs);
+  }
+
+  void addFusedNodes(ir::FusionOp fusion, bool isMade) {
     Block &body = fusion.getBody().front();
     DenseSet<Value> yielded(llvm::from_range, body.getTerminator()->getOperands());
     for (Operation &op : body.without_terminator()) {
       for (Value result : op.getResults())
-        addValue(result, yielded.contains(result) ? ValueKind::Temp : ValueKind::Fused, nameOf(&op),
+        addValue(result, isMade && yielded.contains(result) ? ValueKind::Temp : ValueKind::Fused, nameOf(&op),
                  ir::locationText(op.getLoc()));
       addNode(&op, idsOf(op.getOperands()));
     }
@@ -318,19 +321,11 @@ private:
     }
   }
 
-  /// How the kernel of a movement walks what it copies: a value that is written into a slice may repeat one element
-  /// along the last axis.
-  static InnerClass sourceClass(Operation *op, const OpInfo &info) {
-    TensorMeta last = ir::metaOf(op->getOperands().back().getType());
-    bool repeats = info.regionSteps >= 0 && (last.rank() == 0 || last.shape.back() == 1);
-    return repeats ? InnerClass::Broadcast : InnerClass::Contiguous;
-  }
-
   LogicalResult lowerMovement(Operation *op) {
     Step step = opStep(op, StepKind::Movement);
     TensorMeta meta = ir::metaOf(op->getResult(0).getType());
     step.parallel = perAxis(meta.rank());
-    InnerClass source = sourceClass(op, step.op.info());
+    InnerClass source = movedClass(op, step.op.info());
     InnerClass destination = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
     KernelUnit unit = {copySpec(meta.dtype, meta.rank(), source, destination)};
     if (const AttrInfo *fill = regions::fillOf(step.op.info())) {

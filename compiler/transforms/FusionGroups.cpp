@@ -152,8 +152,9 @@ void FusionGroups::place(Operation *op) {
 bool FusionGroups::fitsDomain(const FusionGroup &group, ArrayRef<int64_t> row) const {
   ArrayRef<int64_t> domain = group.domain;
   return llvm::all_of(group.ops, [&](Operation *op) {
-    return isScatter(op) ||
-           llvm::all_of(op->getResults(), [&](Value v) { return sizes.of(v) == domain || sizes.of(v) == row; });
+    if (isScatter(op)) // its result is no part of the domain
+      return sizes.of(domainOf(op)) == domain;
+    return llvm::all_of(op->getResults(), [&](Value v) { return sizes.of(v) == domain || sizes.of(v) == row; });
   });
 }
 
@@ -228,7 +229,7 @@ const char *FusionGroups::combine(const FusionGroup &a, const FusionGroup &b, Fu
   if (!group.inMemory.empty() && !group.axes.empty())
     return "a kernel that reduces or scans must not take elements at indices";
   if (group.scatters && (a.scatters || group.usesIndex || group.inMemory.size() > 1))
-    return "a kernel that adds at indices must end with it, look nothing up, and not ask where an element stands";
+    return "a kernel that writes at indices must end with it, look nothing up, and not ask where an element stands";
   auto isMade = [&](Value value) { return llvm::is_contained(group.ops, value.getDefiningOp()); };
   if (llvm::any_of(group.inMemory, isMade))
     return "elements at indices must be in memory";

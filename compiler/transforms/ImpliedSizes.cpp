@@ -141,4 +141,11 @@ bool impliesBroadcast(Operation *op, unsigned index) {
   return true;
 }
 
+bool repeatsNothing(Operation *broadcast) {
+  auto argument = dyn_cast<BlockArgument>(broadcast->getOperand(0));
+  auto func = argument ? dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return func && func->hasAttr(ir::kOnesAttr) && argument.getType() == broadcast->getResult(0).getType() &&
+         !llvm::is_contained(cast<RankedTensorType>(argument.getType()).getShape(), 1);
+}
+
 } // namespace tess::compiler

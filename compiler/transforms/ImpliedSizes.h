@@ -10,4 +10,7 @@ namespace tess::compiler {
 /// or takes both of one value.
 bool impliesBroadcast(mlir::Operation *op, unsigned index);
 
+/// Whether `broadcast` gives its operand as it is: an argument of a program that has as many axes, none of size 1.
+bool repeatsNothing(mlir::Operation *broadcast);
+
 } // namespace tess::compiler

@@ -148,6 +148,17 @@ struct DropImpliedBroadcast : TessPattern {
   }
 };
 
+/// A broadcast of what has all sizes -> nothing.
+struct DropEmptyBroadcast : TessPattern {
+  using TessPattern::TessPattern;
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (viewKindOf(op) != ViewKind::Broadcast || !repeatsNothing(op))
+      return rewriter.notifyMatchFailure(op, "no broadcast, or one that may repeat its operand");
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+};
+
 /// A loop without the stacked results that nothing reads: they would take memory in every trip.
 struct DropUnreadResults : OpRewritePattern<ScanOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -178,8 +189,8 @@ struct DropUnreadResults : OpRewritePattern<ScanOp> {
 struct Simplify : impl::SimplifyPassBase<Simplify> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DropSameCast, DropSameShapeView, DropImpliedBroadcast, DropUnreadResults, NameKnownShape,
-                 MergeReshapes, MergeTransposes>(&getContext());
+    patterns.add<DropSameCast, DropSameShapeView, DropImpliedBroadcast, DropEmptyBroadcast, DropUnreadResults,
+                 NameKnownShape, MergeReshapes, MergeTransposes>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

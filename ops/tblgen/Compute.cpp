@@ -48,7 +48,7 @@ static void emitNotation(const OpModel &op, raw_ostream &os) {
   std::string result = emitAccess(compute, compute.result, 0, "result", os);
   os << "constexpr NotationAccess reads[] = {\n" << reads << "};\n";
   os << "constexpr Notation notation = {" << (compute.dimensions.empty() ? "{}" : "symbols") << ", reads, " << result
-     << "};\n";
+     << (compute.spared ? ", " + std::to_string(compute.spared) : "") << "};\n";
 }
 
 static void checkCalls(const Model &model, const OpModel &op) {

@@ -14,6 +14,13 @@ namespace tess::tblgen {
 
 namespace {
 
+/// A sign between a computed place and what is written there, and the operator that does so.
+struct Write {
+  StringLiteral sign, name;
+};
+constexpr Write kWrites[] = {
+    {"=", "set_along_axes"}, {"+=", "add_along_axes"}, {"max=", "max_along_axes"}, {"min=", "min_along_axes"}};
+
 constexpr StringLiteral kReductions[] = {"max", "mean", "min", "prod", "sum"};
 
 /// C++ for a value.
@@ -40,6 +47,7 @@ public:
       while (take(","));
     if (!rest.empty())
       fail("nothing more");
+    result.statements.push_back("return {out};");
     check();
     return std::move(result);
   }
@@ -47,10 +55,10 @@ public:
 private:
   void statement() {
     AccessModel target = access();
+    if (!target.positions.empty())
+      return write(std::move(target));
     need("=");
     Expression value = expression();
-    if (!target.positions.empty())
-      fatal("must give values at named dimensions, got " + target.value);
     if (!result.result.value.empty())
       fatal("must give the result last, got " + target.value + " behind it");
     if (op.resultIndex(target.value) >= 0) {
@@ -58,7 +66,7 @@ private:
       std::string like = dtypes && dtypes->isSubClassOf("Same")
                              ? ", " + std::to_string(op.operandIndex(dtypes->getValueAsString("operand")))
                              : "";
-      result.statements.push_back("return {g.result(" + value.text + like + ")};");
+      result.statements.push_back("int out = g.result(" + value.text + like + ");");
       result.reduction = value.reduction;
       result.result = std::move(target);
       return;
@@ -67,6 +75,48 @@ private:
       fatal("must not set an operand, got " + target.value);
     result.statements.push_back("NotationGraph::Value own_" + target.value + " = " + value.text + ";");
     own.push_back(std::move(target));
+  }
+
+  /// `out[*a, index[*a, i, *b], *b] += source[*a, i, *b]`, behind the statement that gives `out`.
+  void write(AccessModel target) {
+    const Write *how = find_if(kWrites, [&](const Write &each) { return take(each.sign); });
+    if (how == std::end(kWrites))
+      fail("=, +=, max= or min=");
+    used.clear();
+    Expression value = expression();
+    std::string places = writtenPlaces(target);
+    addPositions(std::move(target.positions));
+    auto isOwn = [&](const PlaceModel &place) { return is_contained(used, place.digits[0]); };
+    size_t own = count_if(used, [&](const std::string &name) {
+      return none_of(result.result.places, [&](const PlaceModel &place) { return place.digits[0] == name; });
+    });
+    for (const PlaceModel &place : target.places)
+      if (place.index >= 0 && isOwn(result.result.places[size_t(&place - target.places.data())]))
+        fatal("must not read along the axes that it writes at indices along, got " + target.value);
+    result.spared = unsigned(
+        std::min(own, size_t(count_if(target.places, [](const PlaceModel &place) { return place.index >= 0; }))));
+    append_range(taken, used);
+    result.statements.push_back(
+        ("out = g.write(\"" + how->name + "\", out, {" + places + "}, " + value.text + ");").str());
+  }
+
+  /// The computed places of a target and the reads that hold their indices. The others are as in the result.
+  std::string writtenPlaces(const AccessModel &target) {
+    ArrayRef<PlaceModel> given = result.result.places;
+    if (target.value != result.result.value || target.places.size() != given.size() || hasWritten)
+      fatal("must write at computed places of the result once, behind what gives it, got " + target.value);
+    hasWritten = true;
+    std::string text;
+    for (auto [number, place] : enumerate(target.places)) {
+      const PlaceModel &whole = given[number];
+      bool isSingle = whole.digits.size() == 1 && whole.parts == 1;
+      if (!isSingle || (place.index >= 0 ? whole.isPack : place.digits != whole.digits))
+        fatal("must write at computed places of single axes, and else where the result is given, got " + target.value);
+      if (place.index >= 0)
+        text += (text.empty() ? "{" : ", {") + std::to_string(number) + ", " +
+                std::to_string(result.reads.size() + size_t(place.index)) + "}";
+    }
+    return text;
   }
 
   /// `k < repeats`: the attribute says how large the dimension is.
@@ -145,7 +195,7 @@ private:
     std::vector<std::string> numbers;
     do {
       int number = dimension(take("*"));
-      reduced.push_back(result.dimensions[number].name);
+      taken.push_back(result.dimensions[number].name);
       numbers.push_back(std::to_string(number));
     } while (take(","));
     need(")");
@@ -157,6 +207,7 @@ private:
   Expression read() {
     AccessModel model = access();
     auto isOwn = [&](const AccessModel &each) { return each.value == model.value; };
+    use(model);
     if (auto known = find_if(own, isOwn); known != own.end()) {
       if (!haveSamePlaces(*known, model))
         fatal("must read " + model.value + " at the indices that it is given at");
@@ -175,13 +226,28 @@ private:
     return {"g.read(" + std::to_string(number) + ")", true};
   }
 
+  /// Notes the dimensions that a write goes over.
+  void use(const AccessModel &read) {
+    for (const PlaceModel &place : read.places)
+      for (const std::string &digit : place.digits)
+        if (place.index < 0 && !is_contained(used, digit))
+          used.push_back(digit);
+    for (const AccessModel &indices : read.positions)
+      use(indices);
+  }
+
   /// Adds a read, then those that it computes places by.
   void addRead(AccessModel model) {
     std::vector<AccessModel> positions = std::move(model.positions);
     for (PlaceModel &place : model.places)
       place.index += place.index < 0 ? 0 : int(result.reads.size()) + 1;
     result.reads.push_back(std::move(model));
+    addPositions(std::move(positions));
+  }
+
+  void addPositions(std::vector<AccessModel> positions) {
     for (AccessModel &indices : positions) {
+      use(indices);
       int operand = op.operandIndex(indices.value);
       if (operand < 0 || op.operands[operand].arity != '1')
         fatal("must compute places by operands, got " + indices.value);
@@ -236,15 +302,17 @@ private:
       auto has = [&](const PlaceModel &place) { return is_contained(place.digits, dimension.name); };
       bool isGiven = any_of(result.result.places, has);
       bool isRead = any_of(result.reads, [&](const AccessModel &read) { return any_of(read.places, has); });
-      if (!isGiven && !is_contained(reduced, dimension.name))
+      if (!isGiven && !is_contained(taken, dimension.name))
         fatal("must give or reduce each dimension, got " + dimension.name);
       if (!isRead && dimension.extent < 0)
         fatal("must read or bound each dimension, got " + dimension.name);
     }
   }
 
-  std::vector<AccessModel> own;     // values that statements give
-  std::vector<std::string> reduced; // dimensions that some reduction takes
+  std::vector<AccessModel> own; // values that statements give
+  bool hasWritten = false;
+  std::vector<std::string> used;  // dimensions of what is read since a write began
+  std::vector<std::string> taken; // dimensions that some reduction or write goes over
 };
 
 } // namespace

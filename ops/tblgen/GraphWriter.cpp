@@ -181,11 +181,18 @@ std::string GraphWriter::piece(const DagInit *dag, const Record &def) const {
   return text + ")";
 }
 
+/// The operands of a call, of which a list is the last one.
 std::string GraphWriter::arguments(const DagInit *dag) const {
+  unsigned count = dag->getNumArgs();
+  const auto *last = count ? dyn_cast<DagInit>(dag->getArg(count - 1)) : nullptr;
+  bool hasList = last && operatorOf(last)->isSubClassOf("each");
   std::string text;
-  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
+  for (unsigned i = 0; i + hasList < count; ++i)
     text += (i ? ", " : "") + argument(dag, i);
-  return text;
+  if (!hasList)
+    return "{" + text + "}";
+  std::string list = argument(dag, count - 1);
+  return count == 1 ? list : "pieces::joined({" + text + "}, " + list + ")";
 }
 
 std::string GraphWriter::called(const DagInit *dag, const Record &def, StringRef result) const {
@@ -202,10 +209,7 @@ std::string GraphWriter::called(const DagInit *dag, const Record &def, StringRef
   int number = result.empty() ? 0 : callee->resultIndex(result);
   if (number < 0)
     op.fatal("a result must be one of " + callee->name + ", got " + result);
-  const auto *first = dag->getNumArgs() == 1 ? dyn_cast<DagInit>(dag->getArg(0)) : nullptr;
-  bool isLoop = first && operatorOf(first)->isSubClassOf("each");
-  std::string text =
-      "pieces::call(b, \"" + callee->name + "\", " + (isLoop ? "" : "{") + arguments(dag) + (isLoop ? "" : "}");
+  std::string text = "pieces::call(b, \"" + callee->name + "\", " + arguments(dag);
   bool hasOptional = any_of(callee->operands, [](const ValueModel &v) { return v.arity == '?'; });
   if (!attrs.empty() || number > 0 || hasOptional) {
     text += ", {";
@@ -300,10 +304,15 @@ std::string GraphWriter::constant(const Record &def) const {
   return "pieces::constantLike(b, " + text + ", " + value(def.getValueAsString("likeOperand")) + ")";
 }
 
-/// Whether a text of `record`, or of a dag in it, names the index of a loop.
+/// The index of a loop.
+static StringRef indexOf(const DagInit *dag) {
+  return operatorOf(dag)->getValueAsString("range").split('<').first.trim();
+}
+
+/// Whether a text of the dag, or of one in it, names the index of a loop around it.
 static bool mentions(const Init *init, StringRef index) {
   const auto *dag = dyn_cast<DagInit>(init);
-  if (!dag)
+  if (!dag || (operatorOf(dag)->isSubClassOf("each") && indexOf(dag) == index))
     return false;
   for (const RecordVal &field : operatorOf(dag)->getValues()) {
     std::string text = field.getValue()->getAsString();
@@ -335,8 +344,8 @@ std::string GraphWriter::shared(ArrayRef<const DagInit *> dags) {
       count(each, false);
   std::vector<std::string> loops;
   for (const DagInit *each : order)
-    if (const Record *def = operatorOf(each); def->isSubClassOf("each"))
-      loops.push_back(def->getValueAsString("range").split('<').first.trim().str());
+    if (operatorOf(each)->isSubClassOf("each"))
+      loops.push_back(indexOf(each).str());
   std::string text;
   for (const DagInit *each : order) {
     const Record *def = operatorOf(each);

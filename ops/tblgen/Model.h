@@ -106,6 +106,7 @@ struct ComputeModel {
   std::vector<std::string> statements;
   std::vector<CallModel> calls;
   std::string reduction; // of a single read's dimensions, when it is all
+  unsigned spared = 0;   // axes of the result in the place of which a write has dimensions of its own
 
   bool isScan() const { return !function.empty(); }
   /// Whether a read goes over windows.

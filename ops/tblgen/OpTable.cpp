@@ -164,7 +164,7 @@ std::string checkRule(const OpModel &op) {
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr, -1", compute = "nullptr, nullptr", kernel = "nullptr";
+                    regions = "nullptr, -1", compute = "nullptr, nullptr", write = "std::nullopt", kernel = "nullptr";
 };
 
 /// The function for shapes that no signature describes.
@@ -213,8 +213,10 @@ LoweringText lowering(const OpModel &op) {
     text.compute = "nullptr, &notation";
   } else if (op.isLowering("Lookup_")) {
     text.kind = "Lookup";
-  } else if (op.isLowering("Scatter_")) {
+  } else if (def->isSubClassOf("Scatter")) {
     text.kind = "Scatter";
+    if (StringRef function = def->getValueAsString("function"); !function.empty())
+      text.write = "ScalarFn::" + function.str();
   } else if (op.isLowering("Compute_") && op.compute->isScan()) {
     text.kind = "Compute";
     text.compute = "&scan, nullptr";
@@ -279,8 +281,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", " << shapeRule(op)
     << ",\n    " << dtypeRule(op) << ", " << normaliseRule(op) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.compute << ", " << low.kernel << ",\n    " << gradientText(op)
-    << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
+    << low.view << ", " << low.regions << ", " << low.compute << ", " << low.write << ", " << low.kernel << ",\n    "
+    << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
     << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")

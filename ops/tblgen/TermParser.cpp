@@ -23,6 +23,7 @@ constexpr Word kWords[] = {
     {"axis", "terms::fromFront", "XI", Term::Int, true},
     {"axes", "terms::allAxes", "LI", Term::List, true},
     {"broadcast", "terms::broadcast", "*", Term::List, false},
+    {"broadcastAll", "terms::broadcastAll", "M", Term::List, false},
     {"contains", "terms::contains", "SS", Term::Truth, true},
     {"divides", "terms::mayDivide", "II", Term::Truth, false},
     {"fits", "terms::mayFit", "LL", Term::Truth, false},

@@ -76,7 +76,8 @@ private:
   llvm::Expected<KernelGeometry> fittingGeometry(const Step &step, llvm::ArrayRef<ValueId> values,
                                                  KernelOperands &operands, SpreadInputs &spread);
   llvm::Error measureLookups(const Step &step, KernelOperands &operands);
-  void checkIndices(const Step &step);
+  bool isInput(const Place &from, const Place &to) const;
+  void checkIndices(const Step &step, const ProgramNode *of = nullptr);
   void startFrom(const Step &step, const ProgramNode &node, KernelOperands &operands);
   bool isLookedUpEmpty(const Step &step, size_t operand) const;
   void addOwnMemory(uint64_t bytes);

@@ -137,15 +137,24 @@ void Binder::startFrom(const Step &step, const ProgramNode &node, KernelOperands
   unread = Layout::contiguous(Shape(unread.shape.size(), 1));
   llvm::fill(unread.strides, 0);
   const Place &from = storage.places[x], &to = storage.places[result];
-  if (from.kind != to.kind || from.index != to.index)
+  if (isInput(from, to))
+    checkIndices(step, &node);
+  else if (from.kind != to.kind || from.index != to.index)
     addCopy(&step, node.op.info().name, byteWidth(metas[result].dtype), placed(x, layouts[x]),
             placed(result, layouts[result]));
 }
 
-/// Looks at the indices of a kernel that has nothing to do.
-void Binder::checkIndices(const Step &step) {
+/// Whether a caller's memory is read at one place and written at the other.
+bool Binder::isInput(const Place &from, const Place &to) const {
+  return from.kind == Place::Input && to.kind == Place::Output && exe.outputs[to.index].donates == int32_t(from.index);
+}
+
+/// Looks at the indices of a kernel that has nothing to do, or those of one operator before it writes.
+void Binder::checkIndices(const Step &step, const ProgramNode *of) {
   for (auto [number, lookup] : llvm::enumerate(step.lookups)) {
     const ProgramNode &node = exe.nodes[lookup.node];
+    if (of && of != &node)
+      continue;
     auto isOfNode = [&](const LookupDecl &other) { return other.node == lookup.node; };
     size_t before = size_t(llvm::count_if(llvm::ArrayRef(step.lookups).take_front(number), isOfNode));
     bool adds = node.op.info().lowering == Lowering::Scatter;

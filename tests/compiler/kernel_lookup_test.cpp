@@ -33,9 +33,10 @@ std::string oneIndex(llvm::StringRef header, llvm::StringRef x, llvm::StringRef 
       .str();
 }
 
-std::string oneSum(llvm::StringRef header, llvm::StringRef value, llvm::StringRef index, llvm::StringRef out) {
+std::string oneWrite(llvm::StringRef header, llvm::StringRef value, llvm::StringRef index, llvm::StringRef out,
+                     llvm::StringRef fn) {
   return (header + kAdd + "o0 = input f32 " + value + " varies\no1 = input i64 " + index + " varies\no2 = output f32 " +
-          out + " varies\nn0 = load o0 : f32\nn1 = load o1 : i64\nstore n0 o2 at 0 n1\n")
+          out + " varies\nn0 = load o0 : f32\nn1 = load o1 : i64\nstore n0 o2" + fn + " at 0 n1\n")
       .str();
 }
 
@@ -64,24 +65,39 @@ std::vector<Lookup> lookups() {
   return all;
 }
 
-std::vector<Lookup> sums() {
+std::vector<Lookup> writes(llvm::StringRef fn) {
   std::vector<Lookup> all;
   for (int64_t n : {1, 5, 16, 37}) {
     const std::string columns = "kernel parallel=1 reduced=1 lanes=parallel";
     const std::string row = "kernel parallel=1 reduced=1 lanes=reduced";
-    all.push_back(
-        {oneSum(columns, "contiguous", "broadcast", "contiguous"), {n, 40}, {{1, n}, {0, 1}, {1, 0}}, {5}, {n}, 5 * n});
-    all.push_back({oneSum(columns, "contiguous", "contiguous", "contiguous"),
+    all.push_back({oneWrite(columns, "contiguous", "broadcast", "contiguous", fn),
+                   {n, 40},
+                   {{1, n}, {0, 1}, {1, 0}},
+                   {5},
+                   {n},
+                   5 * n});
+    all.push_back({oneWrite(columns, "contiguous", "contiguous", "contiguous", fn),
                    {n, 11},
                    {{1, n}, {1, n}, {1, 0}},
                    {5},
                    {n},
                    5 * n});
+    all.push_back({oneWrite(columns, "contiguous", "contiguous", "strided", fn),
+                   {n, 6},
+                   {{1, n}, {1, n}, {3, 0}},
+                   {3},
+                   {1},
+                   3 * n});
     all.push_back(
-        {oneSum(columns, "contiguous", "contiguous", "strided"), {n, 6}, {{1, n}, {1, n}, {3, 0}}, {3}, {1}, 3 * n});
-    all.push_back(
-        {oneSum(row, "contiguous", "contiguous", "broadcast"), {3, n}, {{n, 1}, {n, 1}, {4, 0}}, {4}, {1}, 12});
+        {oneWrite(row, "contiguous", "contiguous", "broadcast", fn), {3, n}, {{n, 1}, {n, 1}, {4, 0}}, {4}, {1}, 12});
   }
+  return all;
+}
+
+std::vector<Lookup> writes() {
+  std::vector<Lookup> all;
+  for (const char *fn : {"", " add", " max", " min"})
+    llvm::append_range(all, writes(fn));
   return all;
 }
 
@@ -118,7 +134,7 @@ public:
         place += (index < 0 ? index + lookup.axisSizes[number] : index) * lookup.axisStrides[number];
       }
       if (spec.scatters())
-        result[size_t(at.back() + place)] += taken[size_t(at[0])];
+        write(result[size_t(at.back() + place)], taken[size_t(at[0])]);
       else
         result[size_t(at.back())] = taken[size_t(at[0] + place)];
     }
@@ -157,6 +173,16 @@ public:
   std::vector<std::vector<int64_t>> indices;
 
 private:
+  void write(float &element, float value) const {
+    std::optional<ScalarFn> fn = spec.stores[0].fn;
+    if (!fn)
+      element = value;
+    else if (fn == ScalarFn::Add)
+      element += value;
+    else
+      element = fn == ScalarFn::Max ? std::max(element, value) : std::min(element, value);
+  }
+
   int64_t parallel() const {
     int64_t count = 1;
     for (unsigned group = 0; group < spec.numParallel; ++group)
@@ -222,12 +248,12 @@ TEST_CASE("kernels read elements at indices") {
 }
 
 TEST_CASE("kernels add at indices, in the order of the domain") {
-  for (const Lookup &lookup : sums())
+  for (const Lookup &lookup : writes())
     check(lookup);
 }
 
 TEST_CASE("a wrong index is reported, with its lookup and its lane") {
-  for (const std::vector<Lookup> &list : {lookups(), sums()})
+  for (const std::vector<Lookup> &list : {lookups(), writes()})
     for (const Lookup &lookup : list) {
       INFO(lookup.text);
       Call call(lookup, specOf(lookup.text));
@@ -260,5 +286,11 @@ TEST_CASE("what counts by indices without a meaning is refused") {
                   "n1 = lookup o0 0 n0 : f32\nstore n1 o2\n") ==
         "kernel: a kernel that looks elements up must not reduce, got node 1");
   CHECK(refusalOf(head + operands + index + "n1 = cast n0 : f32\nstore n1 o2 at 0 n0\n") ==
-        "kernel: what adds at indices must be a sequential kernel that does nothing else in order, got another");
+        "kernel: what writes at indices must be a sequential kernel that does nothing else in order, got another");
+  const std::string ordered = "kernel parallel=1 reduced=0 lanes=parallel order=sequential attrs=0\n";
+  CHECK(refusalOf(ordered + operands + index + "n1 = cast n0 : f32\nstore n1 o2 add at 0 n0\n") == "");
+  CHECK(refusalOf(ordered + operands + index + "n1 = cast n0 : f32\nstore n1 o2 mul at 0 n0\n") ==
+        "kernel: what is joined with the element there must be added, or the maximum or minimum of numbers, got mul");
+  CHECK(refusalOf(ordered + operands + index + "n1 = cast n0 : f32\nstore n1 o2 add\n") ==
+        "kernel: a function must join elements at indices, got o2");
 }

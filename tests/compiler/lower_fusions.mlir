@@ -208,7 +208,7 @@ func.func @main(%i: tensor<4x1xi32>, %x: tensor<9x5xf32>) -> tensor<4x5xf32> {
 // CHECK-NEXT: "o3 = output f32 contiguous varies"
 // CHECK-NEXT: "n0 = load o0 : f32"
 // CHECK-NEXT: "n1 = load o1 : i32"
-// CHECK-NEXT: "store n0 o3 at 0 n1"
+// CHECK-NEXT: "store n0 o3 add at 0 n1"
 func.func @main(%y: tensor<4x5xf32>, %i: tensor<4x5xi32>, %x: tensor<9x5xf32>) -> tensor<9x5xf32> {
   %0 = tess.fusion %y, %i, %x attributes {axes = array<i64>} {
   ^bb0(%a: tensor<4x5xf32>, %b: tensor<4x5xi32>, %c: tensor<9x5xf32>):

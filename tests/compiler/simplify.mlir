@@ -195,3 +195,26 @@ func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %2 = tess.mul %1, %x : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %2 : tensor<?x?xf32>
 }
+
+// -----
+
+// What has all sizes, and none that may be 1, is not repeated.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: tess.set_along_axes %arg0, %arg1
+func.func @main(%x: tensor<?x?xf32>, %v: tensor<?x?xf32>, %i: tensor<?x?xi32>) -> tensor<?x?xf32>
+    attributes {tess.ones_known} {
+  %0 = tess.take_along_axes %x, %i {axes = array<i64: 0>, caller = "test"} : (tensor<?x?xf32>, tensor<?x?xi32>) -> tensor<?x?xf32>
+  %1 = tess.broadcast_like %v, %0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %2 = tess.set_along_axes %x, %1, %i {axes = array<i64: 0>, caller = "test"} : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?x?xi32>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
+
+// -----
+
+// One that may be 1 is.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.broadcast_like
+func.func @main(%x: tensor<?x?xf32>, %v: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = tess.broadcast_like %v, %x : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}

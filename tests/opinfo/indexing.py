@@ -28,12 +28,28 @@ def _take_along_dim(x, indices, dim=None):
 
 def _scatter(x, dim, index, source, *, reduce=None):
     refuse(reduce is not None, "reduce")
+    return _written(F.scatter, x, dim, index, source)
+
+
+def _written(function, x, dim, index, source):
     others = [i for i in range(x.ndim) if i != dim % max(x.ndim, 1)]
     refuse(any(x.shape[i] != index.shape[i] for i in others), "an index smaller than the tensor")
     if not hasattr(source, "shape"):
         source = F.astype(F.full(index.shape, source), x.dtype)
     refuse(source.shape != index.shape, "a source larger than the index")
-    return F.scatter(x, dim, index, source)
+    return function(x, dim, index, source)
+
+
+def _scatter_add(x, dim, index, source):
+    return _written(F.scatter_add, x, dim, index, source)
+
+
+_REDUCTIONS = {"sum": F.scatter_add, "amax": F.scatter_max, "amin": F.scatter_min}
+
+
+def _scatter_reduce(x, dim, index, source, reduce, *, include_self=True):
+    refuse(not include_self, "include_self=False")
+    return _written(_REDUCTIONS[reduce], x, dim, index, source)
 
 
 def _index_put(x, indices, values, accumulate=False):
@@ -131,6 +147,10 @@ ROWS = moving(
         "nn.functional.one_hot": _one_hot,
         "nonzero": _nonzero,
         "scatter": _scatter,
+        "scatter_add": _scatter_add,
+        "scatter_reduce.amax": _scatter_reduce,
+        "scatter_reduce.amin": _scatter_reduce,
+        "scatter_reduce.sum": _scatter_reduce,
         "select_scatter": _select_scatter,
         "slice_scatter": _slice_scatter,
         "take": _take,

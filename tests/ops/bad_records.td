@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -307,4 +307,43 @@ def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] where k < size"> { let lo
 // CHECK: error: b: compute must know all dimensions of an axis but one, got (s t)
 #ifdef CASE_63
 def Tess_BOp : Computed<"b", "out[s, t] = x[(s t)]">;
+#endif
+
+class Written<string m, string notation> : Tess_Op<m> {
+  let summary = "a test";
+  let description = "A test.";
+  let arguments = (ins Tess_Float:$x, Tess_Float:$rows, Tess_Index:$ids);
+  let results = (outs Tess_Float:$out);
+  let compute = notation;
+  let dtypes = Promote<["x", "rows"]>;
+  let lowering = Compute_;
+  let samples = [Sample<["4,3", "2,3", "2"]>];
+}
+// CHECK: error: b: compute must write at computed places of the result once, behind what gives it, got out
+#ifdef CASE_64
+def Tess_BOp : Written<"b", "out[ids[i], j] += rows[i, j]; out[n, j] = x[n, j]">;
+#endif
+// CHECK: error: b: compute must write at computed places of the result once, behind what gives it, got out
+#ifdef CASE_65
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[ids[i], j] += rows[i, j]; out[ids[i], j] = rows[i, j]">;
+#endif
+// CHECK: error: b: compute must write at computed places of single axes, and else where the result is given, got out
+#ifdef CASE_66
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[ids[i], k] += rows[i, k]">;
+#endif
+// CHECK: error: b: compute must not read along the axes that it writes at indices along, got out
+#ifdef CASE_67
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[ids[i], j] += rows[n, j]">;
+#endif
+// CHECK: error: b: compute must have =, +=, max= or min=, got '-= rows[i, j]'
+#ifdef CASE_68
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[ids[i], j] -= rows[i, j]">;
+#endif
+// CHECK: error: b: compute must have =, got '+= rows[i, j]'
+#ifdef CASE_69
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[n, j] += rows[i, j]">;
+#endif
+// CHECK: error: b: compute must compute places by operands, got n
+#ifdef CASE_70
+def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[n[i], j] += rows[i, j]">;
 #endif

@@ -119,6 +119,18 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
   let oracle = Oracle<"x">;
   let python = Py<"functional.tensor", "turned">;
 }
+def Tess_WrittenOp : Tess_Op<"written"> {
+  let summary = "rows with others added";
+  let description = "Rows at indices, each with twice another one added.";
+  let arguments = (ins Tess_Float:$x, Tess_Float:$rows, Tess_Index:$ids);
+  let results = (outs Tess_Float:$out);
+  let compute = "out[n, j] = x[n, j]; out[ids[i], j] += rows[i, j] * 2";
+  let dtypes = Promote<["x", "rows"]>;
+  let lowering = Compute_;
+  let samples = [Sample<["4,3", "2,3", "2"], "", "-2; -2; 0", "2; 2; 4">];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "written">;
+}
 
 // Operators come in the order of their names.
 // TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
@@ -175,7 +187,8 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
 // TABLE: {1, read1Places, "scale must have rank 1"},
 // TABLE: NotationGraph g(b, op, v);
 // TABLE-NEXT: NotationGraph::Value own_middle = g.call("mul", {g.read(0), g.reduce("mean", {1}, g.read(0))});
-// TABLE-NEXT: return {g.result(g.call("mul", {g.call("mul", {own_middle, g.read(1)}), NotationGraph::number(0.5)}))};
+// TABLE-NEXT: int out = g.result(g.call("mul", {g.call("mul", {own_middle, g.read(1)}), NotationGraph::number(0.5)}));
+// TABLE-NEXT: return {out};
 // TABLE: {"rearranged.indices_must_have_at_most_8_dimensions", "indices must have at most 8 dimensions"},
 // TABLE: shapes::ofNotation
 // TABLE: normalise::axes, Lowering::Composite

@@ -323,22 +323,13 @@ static std::vector<Refusal> movementRefusals() {
 }
 
 static std::vector<Refusal> indexRefusals() {
-  return {
+  std::vector<Refusal> all = {
       {Gather(), {f32({2}), i32({})}, "gather: index must have the axes [*a, i, *b], got x f32[2] and index i32[]"},
       {Gather(), {f32({2, 2}), i32({2, 3})}, "gather: dimensions *b must match, got x f32[2, 2] and index i32[2, 3]"},
       {Embedding(), {f32({2}), i32({1})}, "embedding: weight must have rank 2, got weight f32[2] and ids i32[1]"},
       {TakeAlongAxes({0}),
        {f32({2, 2}), i32({1, 3})},
        "take_along_axes: dimensions besides axes must match, got x f32[2, 2] and i32[1, 3]"},
-      {AddAlongAxes({0}),
-       {f32({2}), f32({3}), i32({1})},
-       "add_along_axes: dimensions besides axes must match, got value f32[3] and elements [1]"},
-      {Scatter(),
-       {f32({2}), i32({1}), f32({2})},
-       "scatter: source must have the shape of index, got index i32[1] and source f32[2]"},
-      {IndexGet({0, 1}),
-       {f32({2, 2}), i32({1})},
-       "index_get: there must be an index for each axis of axes, got 1 and axes [0, 1]"},
       {IndexGet({0, 1}), {f32({2, 2}), i32({2}), i32({3})}, "index_get: indices must broadcast, got i32[2] and i32[3]"},
       {IndexSet({0}),
        {f32({4, 2}), f32({3}), i32({1})},
@@ -357,6 +348,14 @@ static std::vector<Refusal> indexRefusals() {
        {f32({2, 3}), i32({3})},
        "indexing_one_hot: index must have the shape of x without the axis, got x f32[2, 3] and index i32[3]"},
   };
+  const std::string text = ": dimensions besides axes must match, got x f32[2, 2], value f32[2, 3] and i32[1]";
+  for (OpDef op :
+       {OpDef(SetAlongAxes({0})), OpDef(AddAlongAxes({0})), OpDef(MaxAlongAxes({0})), OpDef(MinAlongAxes({0}))})
+    all.push_back({op, {f32({2, 2}), f32({2, 3}), i32({1})}, op.name().str() + text});
+  const std::string other = ": dimension i must match, got x f32[2] and index i32[1] and source f32[2]";
+  for (OpDef op : {OpDef(Scatter()), OpDef(ScatterAdd()), OpDef(ScatterMax()), OpDef(ScatterMin())})
+    all.push_back({op, {f32({2}), i32({1}), f32({2})}, op.name().str() + other});
+  return all;
 }
 
 static std::vector<Refusal> visionRefusals() {

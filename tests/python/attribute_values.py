@@ -58,8 +58,8 @@ def _drawn(random, attr, given, rank):
 COUNTS = {"output_size"}
 # Families whose values decide which operators a graph has, and where its sizes are 1.
 COUNTED = ("LocalConv", "Vision")
-# Axes whose order counts, because parameters have it.
-ORDERED = {"general_norm"}
+# Axes whose order counts, because parameters or indices have it.
+ORDERED = {"general_norm", "index_add", "index_get", "index_set"}
 
 
 def _default(attr):

@@ -3,6 +3,25 @@
 import numpy as np
 
 from tests.python.fft_oracle import fft_c2c, fft_c2r, fft_r2c  # noqa: F401
+from tests.python.index_oracle import (  # noqa: F401
+    add_along_axes,
+    argsort,
+    bincount,
+    index_add,
+    index_get,
+    index_set,
+    indexing_one_hot,
+    max_along_axes,
+    min_along_axes,
+    scatter,
+    scatter_add,
+    scatter_max,
+    scatter_min,
+    searchsorted,
+    set_along_axes,
+    take_along_axes,
+    topk,
+)
 from tests.python.linalg_oracle import (  # noqa: F401
     eigh,
     of_symmetric,
@@ -147,103 +166,6 @@ def lowest(dtype):
 def highest(dtype):
     """What every number of a dtype is at most."""
     return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
-
-
-# Indices.
-
-
-def scatter(x, index, source, axis):
-    """A copy with elements along an axis replaced."""
-    out = x.copy()
-    for place in np.ndindex(index.shape):
-        target = list(place)
-        target[axis] = index[place]
-        out[tuple(target)] = source[place]
-    return out
-
-
-def searchsorted(sorted, values, side):
-    """Line by line."""
-    batch = np.broadcast_shapes(sorted.shape[:-1], values.shape[:-1])
-    lines, values = (np.broadcast_to(x, batch + x.shape[-1:]) for x in (sorted, values))
-    out = np.zeros(values.shape, np.int32)
-    for i in np.ndindex(batch):
-        out[i] = np.searchsorted(lines[i], values[i], side)
-    return out
-
-
-def bincount(x, weights, length):
-    """NumPy's, of one length."""
-    return np.bincount(x, weights, length).astype(weights.dtype)
-
-
-def _index(x, indices, axes):
-    index = [slice(None)] * x.ndim
-    for axis, entries in zip(axes, indices, strict=True):
-        index[axis] = entries
-    return tuple(index)
-
-
-def index_get(x, indices, axes):
-    """Elements by arrays of indices."""
-    return x[_index(x, indices, axes)]
-
-
-def _along(x, indices, axes):
-    whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-    shape = np.broadcast_shapes(whole, *(index.shape for index in indices))
-    places = [np.arange(size) for size in shape]
-    places = [
-        place if size != 1 else place * 0 for place, size in zip(places, x.shape, strict=True)
-    ]
-    places = list(np.ix_(*places))
-    for axis, index in zip(axes, indices, strict=True):
-        places[axis] = index
-    return tuple(places)
-
-
-def take_along_axes(x, indices, axes):
-    """Elements at indices that have the axes of the result."""
-    return x[_along(x, indices, axes)]
-
-
-def add_along_axes(x, value, indices, axes):
-    """A copy with values added at indices that have their axes."""
-    out = x.copy()
-    np.add.at(out, _along(x, indices, axes), value)
-    return out
-
-
-def index_set(x, value, indices, axes):
-    """A copy with elements replaced."""
-    out = x.copy()
-    out[_index(x, indices, axes)] = value
-    return out
-
-
-def index_add(x, value, indices, axes):
-    """A copy with values added to elements, every one."""
-    out = x.copy()
-    np.add.at(out, _index(x, indices, axes), value)
-    return out
-
-
-def argsort(x, descending):
-    """Sorted elements and their places; equal ones keep their order."""
-    key = -x.astype(np.float64) if descending else x
-    order = np.argsort(key, axis=-1, kind="stable").astype(np.int32)
-    return np.take_along_axis(x, order, -1), order
-
-
-def topk(x, k, descending):
-    """The first k of argsort."""
-    return tuple(each[..., :k] for each in argsort(x, descending))
-
-
-def indexing_one_hot(x, index, axis, keepdims):
-    """The element of the given index along an axis."""
-    picked = np.take_along_axis(x, np.expand_dims(index, axis), axis)
-    return picked if keepdims else picked.squeeze(axis)
 
 
 # Normalisation, updates; losses are in loss_oracle.py, windows in window_oracle.py.

@@ -17,7 +17,6 @@ every = pytest.mark.parametrize("name", RECORDS)
 # Ranks that an operator's operands cannot have, though no constraint has the words, and why.
 PARAMETERS = "scale bias running_mean running_var mean var"
 WITHOUT = {
-    "add_along_axes": ("x value indices", (0,), "there is an axis to count along"),
     "batch_norm": (PARAMETERS, (0, 1), "parameters have the rank of x"),
     "batch_norm_inference": (PARAMETERS, (0, 1), "parameters have the rank of x"),
     "gather": ("index", (0,), "it has the rank of x"),
@@ -26,10 +25,17 @@ WITHOUT = {
     "index_set": ("x", (0,), "there is an axis to index"),
     "layer_norm": ("x scale bias", (0,), "at least one axis is normalised"),
     "linear_recurrence": ("weight", (0,), "it has the shape of x"),
+    **{
+        f"{name}_along_axes": ("x value", (0,), "there is an axis to count along")
+        for name in ("add", "max", "min", "set")
+    },
     "mask_get": ("x mask", (0,), "mask has at least one axis of x"),
     "rms_norm": ("x scale", (0,), "at least one axis is normalised"),
     "take_along_axes": ("x", (0,), "there is an axis to count along"),
-    "scatter": ("index source", (0,), "they have the rank of x"),
+    **{
+        name: ("index source", (0,), "they have the rank of x")
+        for name in ("scatter", "scatter_add", "scatter_max", "scatter_min")
+    },
 }
 SCALAR = ("normal", "uniform")  # their operands have no axes
 

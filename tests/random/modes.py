@@ -122,7 +122,7 @@ def level_0(program):
 
 
 def again(program):
-    """Eager calls that have come back: their gradients have become programs."""
+    """Eager calls that have come back: gradients and composites have become programs."""
     first = eager(program)
     eager(program), eager(program)
     return difference(eager(program), first, "eager again")

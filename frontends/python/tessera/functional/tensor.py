@@ -273,6 +273,36 @@ def scatter(inp, axis, index, source):
     return _ops.scatter(inp, index, source, axis)
 
 
+def scatter_add(inp, axis, index, source):
+    """The tensor with `source` added to elements along `axis`, every one in its order.
+
+    >>> from tessera import tensor
+    >>> scatter_add(tensor([1, 2, 3]), 0, tensor([2, 2]), tensor([7, 8])).tolist()
+    [1, 2, 18]
+    """
+    return _ops.scatter_add(inp, index, source, axis)
+
+
+def scatter_max(inp, axis, index, source):
+    """The tensor with the larger one of its elements along `axis` and `source`.
+
+    >>> from tessera import tensor
+    >>> scatter_max(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([1, 8])).tolist()
+    [8, 2, 3]
+    """
+    return _ops.scatter_max(inp, index, source, axis)
+
+
+def scatter_min(inp, axis, index, source):
+    """The tensor with the smaller one of its elements along `axis` and `source`.
+
+    >>> from tessera import tensor
+    >>> scatter_min(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([1, 8])).tolist()
+    [1, 2, 1]
+    """
+    return _ops.scatter_min(inp, index, source, axis)
+
+
 def cond_take(mask, x):
     """The elements where the mask is true, and their positions in the flattened tensor.
 

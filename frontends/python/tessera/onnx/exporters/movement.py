@@ -206,9 +206,9 @@ def _want_numbers(sizes):
         raise NotImplementedError("sizes must be numbers")
 
 
-def _coordinates(writer, row, x, indices):
-    """int64 [..., rank of x]: along `axes` the indices, along others where an element stands."""
-    _want_numbers(size for each in (x, *indices) for size in each.shape)
+def _coordinates(writer, row, x, indices, elements=()):
+    """int64 [*elements, rank of x]: the indices along `axes`, else where an element stands."""
+    _want_numbers([*elements, *(size for each in (x, *indices) for size in each.shape)])
     rank, parts = len(x.shape), []
     axes = [axis % rank for axis in row["axes"]]
     whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
@@ -218,7 +218,7 @@ def _coordinates(writer, row, x, indices):
             continue
         line = np.arange(size).reshape([-1 if other == axis else 1 for other in range(rank)])
         parts.append(writer.constant(line, "int64"))
-    shape = np.broadcast_shapes(whole, *(each.shape for each in indices))
+    shape = np.broadcast_shapes(elements, whole, *(each.shape for each in indices))
     return _stacked(writer, parts, shape)
 
 
@@ -227,10 +227,49 @@ def _take_along_axes(writer, row, x, indices):
     return writer.node("GatherND", [x, _coordinates(writer, row, x, indices)])
 
 
+@exporter("set_along_axes")
+def _set_along_axes(writer, row, x, value, indices):
+    return _written(writer, row, x, value, indices, None)
+
+
 @exporter("add_along_axes")
 def _add_along_axes(writer, row, x, value, indices):
-    places = _coordinates(writer, row, x, indices)
-    return writer.node("ScatterND", [x, places, value], reduction="add")
+    return _written(writer, row, x, value, indices, "add")
+
+
+@exporter("max_along_axes")
+def _max_along_axes(writer, row, x, value, indices):
+    return _written(writer, row, x, value, indices, "max")
+
+
+@exporter("min_along_axes")
+def _min_along_axes(writer, row, x, value, indices):
+    return _written(writer, row, x, value, indices, "min")
+
+
+@exporter("scatter_add")
+def _scatter_add(writer, row, x, index, source):
+    return _scattered_along(writer, row, x, index, source, "add")
+
+
+@exporter("scatter_max")
+def _scatter_max(writer, row, x, index, source):
+    return _scattered_along(writer, row, x, index, source, "max")
+
+
+@exporter("scatter_min")
+def _scatter_min(writer, row, x, index, source):
+    return _scattered_along(writer, row, x, index, source, "min")
+
+
+def _scattered_along(writer, row, x, index, source, reduction):
+    inputs = [x, index, source]
+    return writer.node("ScatterElements", inputs, axis=row["axis"], reduction=reduction)
+
+
+def _written(writer, row, x, value, indices, reduction):
+    places = _coordinates(writer, row, x, indices, value.shape)
+    return writer.node("ScatterND", [x, places, value], reduction=reduction)
 
 
 @exporter("index_set")

@@ -53,7 +53,9 @@ def _scatter_elements(node, x, indices, updates):
         return _ops.scatter(x, indices, updates, axis)
     index = _batch_places(indices.shape, x.ndim)
     index[axis] = indices
-    return _combined(x, index, updates, reduction)
+    if reduction == "mul":
+        return _multiplied(x, index, updates)
+    return _WRITES[reduction](x, updates, index, list(range(x.ndim)))
 
 
 @importer("ScatterND")
@@ -63,27 +65,36 @@ def _scatter_at(node, x, indices, updates):
     index = [_ops.squeeze(part, [-1]) for part in _ops.split(indices, [1] * depth, -1)]
     if reduction == "none":
         return _ops.index_set(x, updates, index, list(range(depth)))
-    trailing = x.ndim - depth
-    index = [_ops.expand_dims(each, _last(trailing)) if trailing else each for each in index]
-    places = _batch_places([1] * index[0].ndim, 0)
+    if reduction == "add":
+        return _ops.index_add(x, updates, index, list(range(depth)))
+    trailing = list(x.shape[depth:])
+    if reduction != "mul":
+        line = [1] * (depth - 1) + [-1]
+        index = [_ops.reshape(each, line + [1] * len(trailing)) for each in index]
+        updates = _ops.reshape(updates, line + trailing)
+        return _WRITES[reduction](x, updates, index, list(range(depth)))
+    index = [_ops.expand_dims(each, _last(len(trailing))) if trailing else each for each in index]
+    places = []
     for axis in range(depth, x.ndim):
         shape = [1] * updates.ndim
         shape[updates.ndim - x.ndim + axis] = x.shape[axis]
         places.append(_ops.reshape(_ops.arange(x.shape[axis], 0, 1, "int64"), shape))
-    return _combined(x, [*index, *places], updates, reduction)
+    return _multiplied(x, [*index, *places], updates)
 
 
 def _last(count):
     return [-1 - each for each in range(count)]
 
 
-_FUNCTIONS = {"mul": _ops.mul, "max": _ops.maximum, "min": _ops.minimum}
+_WRITES = {
+    "add": _ops.add_along_axes,
+    "max": _ops.max_along_axes,
+    "min": _ops.min_along_axes,
+}
 
 
-def _combined(x, index, updates, reduction):
-    """x with updates combined into its elements, of which there is an index for each axis."""
-    if reduction == "add":
-        return _ops.index_add(x, updates, index, list(range(x.ndim)))
+def _multiplied(x, index, updates):
+    """x with elements multiplied by updates, there being an index for each axis."""
     flat_index = 0
     for axis, each in enumerate(index):
         each = cast(each, "int64")
@@ -91,15 +102,14 @@ def _combined(x, index, updates, reduction):
         flat_index = flat_index * x.shape[axis] + each
     flat_index = _ops.flatten(_ops.copy(_ops.broadcast_to(flat_index, list(updates.shape))))
     flat = _ops.flatten(x)
-    values = _reduced_runs(flat_index, _ops.flatten(updates), _FUNCTIONS[reduction])
-    target, last = values
+    target, last = _multiplied_runs(flat_index, _ops.flatten(updates))
     old = _ops.index_get(flat, [target], [0])
-    result = _ops.index_set(flat, _FUNCTIONS[reduction](old, last), [target], [0])
+    result = _ops.index_set(flat, _ops.mul(old, last), [target], [0])
     return _ops.reshape(result, list(x.shape))
 
 
-def _reduced_runs(index, values, function):
-    """The indices in order, and for each the values so far of its run: the last of a run has all.
+def _multiplied_runs(index, values):
+    """The indices in order, and for each the product so far of its run: the last of a run has all.
 
     A segmented scan by doubling: W. D. Hillis, G. L. Steele, Data Parallel Algorithms, 1986.
     """
@@ -109,7 +119,7 @@ def _reduced_runs(index, values, function):
     while distance < size:
         same = _ops.equal(index[distance:], index[:-distance])
         joined = _ops.where(
-            same, function(values[distance:], values[:-distance]), values[distance:]
+            same, _ops.mul(values[distance:], values[:-distance]), values[distance:]
         )
         values = _ops.concat([values[:distance], joined], 0)
         distance *= 2
