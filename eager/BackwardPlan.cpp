@@ -154,11 +154,4 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpD
   return planFor({op, {}, plan.segments, plan.needed, plan.hasOutputGrad}, operands);
 }
 
-bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_ref<int64_t(uint32_t)> sizeOf) {
-  return llvm::equal(graph.nodes, symbolic.nodes, [&](const Subgraph::Node &own, const Subgraph::Node &other) {
-    return own.inputs == other.inputs && own.outputs == other.outputs && own.segments == other.segments &&
-           own.op.isSame(other.op.hasExpressions() ? other.op.withSymbols(sizeOf) : other.op);
-  });
-}
-
 } // namespace tess::eager

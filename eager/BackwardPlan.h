@@ -46,7 +46,4 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::Arr
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
                                              llvm::ArrayRef<TensorMeta> operands);
 
-/// Whether `symbolic` is `graph` where its symbols are these sizes.
-bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_ref<int64_t(uint32_t symbol)> sizeOf);
-
 } // namespace tess::eager

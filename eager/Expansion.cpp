@@ -3,12 +3,14 @@
 // A composite with an attribute that is read at bind time, as the sections of
 // split are, would be a program of its own for each value. Its operators have
 // classes that serve all values. Each thread remembers the graphs of its latest
-// calls.
+// calls; one that comes back again and again is worth a program of its own.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Dispatch.h"
 #include "eager/Evaluate.h"
+#include "eager/GraphProgram.h"
 #include "ops/Hash.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <array>
 #include <memory>
@@ -23,6 +25,8 @@ struct KnownGraph {
   Metas operands;
   llvm::SmallVector<unsigned, 4> segments;
   Subgraph graph;
+  unsigned runs = 0;                   // so far, as long as they are few
+  std::optional<GraphProgram> program; // none: too few runs, or none can be
 
   bool answers(const DispatchCall &call, const Metas &metas) const {
     return op.isSame(call.op) && operands == metas && segments == call.segments;
@@ -31,9 +35,9 @@ struct KnownGraph {
 
 constexpr unsigned kSlotBits = 6;
 /// A direct-mapped cache; a graph that is replaced lives on in the call that runs it.
-using KnownGraphs = std::array<std::shared_ptr<const KnownGraph>, 1 << kSlotBits>;
+using KnownGraphs = std::array<std::shared_ptr<KnownGraph>, 1 << kSlotBits>;
 
-std::shared_ptr<const KnownGraph> &slotOf(const DispatchCall &call, const Metas &metas) {
+std::shared_ptr<KnownGraph> &slotOf(const DispatchCall &call, const Metas &metas) {
   thread_local KnownGraphs known;
   uint64_t h = call.op.hash();
   for (const TensorMeta &meta : metas)
@@ -42,17 +46,64 @@ std::shared_ptr<const KnownGraph> &slotOf(const DispatchCall &call, const Metas 
   return known[h >> (64 - kSlotBits)];
 }
 
-llvm::Expected<std::shared_ptr<const KnownGraph>> graphOf(const DispatchCall &call) {
+llvm::Expected<std::shared_ptr<KnownGraph>> graphOf(const DispatchCall &call) {
   Metas metas = metasOf(call.operands);
-  std::shared_ptr<const KnownGraph> &known = slotOf(call, metas);
+  std::shared_ptr<KnownGraph> &known = slotOf(call, metas);
   if (known && known->answers(call, metas))
     return known;
   llvm::Expected<Subgraph> graph = call.op.makeForwardGraph(metas, call.segments);
   if (!graph)
     return graph.takeError();
-  known = std::make_shared<const KnownGraph>(
-      KnownGraph{call.op, std::move(metas), llvm::SmallVector<unsigned, 4>(call.segments), std::move(*graph)});
+  known = std::make_shared<KnownGraph>(
+      KnownGraph{call.op, std::move(metas), llvm::SmallVector<unsigned, 4>(call.segments), std::move(*graph), 0, {}});
   return known;
+}
+
+/// Whether this thread may make one more program of graphs of the operator, each of which has other numbers in it.
+bool mayHaveProgram(const OpInfo &info, const OpDef &program) {
+  constexpr unsigned kMostPrograms = 16;
+  thread_local llvm::DenseMap<const OpInfo *, llvm::SmallDenseSet<uint64_t, 4>> made;
+  llvm::SmallDenseSet<uint64_t, 4> &own = made[&info];
+  uint64_t hash = program.hash() >> 2; // a set has no place for the last two numbers
+  return own.contains(hash) || (own.size() < kMostPrograms && own.insert(hash).second);
+}
+
+/// Whether the compiler takes the operators of the graph: those of which eager would apply the operators are another's.
+bool mayBeCompiled(const Subgraph &graph) {
+  return mayBeProgram(graph) &&
+         llvm::none_of(graph.nodes, [](const Subgraph::Node &node) { return node.op.info().isExpandedFirst; });
+}
+
+/// The graph with symbols for sizes; none: for other sizes it is another one.
+std::optional<Subgraph> graphBySymbols(const KnownGraph &known, const SizeSymbols &symbols) {
+  llvm::Expected<Subgraph> graph = known.op.makeForwardGraph(symbols.in(known.operands), known.segments);
+  if (!graph) {
+    llvm::consumeError(graph.takeError()); // a rule wants to know a size
+    return std::nullopt;
+  }
+  return symbols.makeEqual(known.graph, *graph) ? std::optional(std::move(*graph)) : std::nullopt;
+}
+
+/// The program of the graph, with the numbers of these sizes where it cannot have symbols; none: it may not have one.
+std::optional<GraphProgram> makeProgram(const KnownGraph &known, llvm::ArrayRef<Operand> operands) {
+  if (!mayBeCompiled(known.graph))
+    return std::nullopt;
+  SizeSymbols symbols(known.operands);
+  std::optional<Subgraph> bySymbols = graphBySymbols(known, symbols);
+  std::optional<GraphProgram> program =
+      writeProgram(known.graph, bySymbols ? *bySymbols : known.graph, symbols, operands, std::nullopt);
+  return program && mayHaveProgram(known.op.info(), program->op) ? std::move(program) : std::nullopt;
+}
+
+/// What to run in the place of the operators; null: one by one, which walk operands by their strides, too.
+const GraphProgram *programOf(KnownGraph &known, llvm::ArrayRef<Operand> operands) {
+  if (known.runs <= kFewRuns) {
+    ++known.runs;
+    if (known.runs > kFewRuns)
+      known.program = makeProgram(known, operands);
+  }
+  bool isPlain = llvm::all_of(operands, [](const Operand &operand) { return operand.tensor->isContiguous(); });
+  return known.program && isPlain ? &*known.program : nullptr;
 }
 
 /// Whether `x` shows the memory of an operand. A composite is no view: its results have memory of their own.
@@ -63,13 +114,16 @@ bool sharesMemory(const TensorImpl &x, llvm::ArrayRef<Operand> operands) {
 } // namespace
 
 llvm::Error dispatchExpanded(const DispatchCall &call, Tensors &results) {
-  llvm::Expected<std::shared_ptr<const KnownGraph>> known = graphOf(call);
-  if (!known)
-    return known.takeError();
+  llvm::Expected<std::shared_ptr<KnownGraph>> found = graphOf(call);
+  if (!found)
+    return found.takeError();
+  std::shared_ptr<KnownGraph> known = std::move(*found);
   auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> operands, Tensors &made) {
     return dispatch({node.op, operands, node.segments, nullptr, /*isPart=*/true}, made);
   };
-  llvm::Expected<Tensors> made = evaluate((*known)->graph, call.operands, applyNode);
+  const GraphProgram *program = programOf(*known, call.operands);
+  llvm::Expected<Tensors> made =
+      program ? eager::run(*program, call.operands) : evaluate(known->graph, call.operands, applyNode);
   if (!made)
     return made.takeError();
   for (TensorRef &result : *made) {

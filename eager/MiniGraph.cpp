@@ -3,7 +3,7 @@
 
 #include "compiler/ExecutableCache.h"
 #include "eager/Counters.h"
-#include "eager/GradientOp.h"
+#include "eager/GraphOp.h"
 #include "eager/HostOptions.h"
 #include "eager/Location.h"
 #include "ops/Control.h"

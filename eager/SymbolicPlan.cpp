@@ -2,6 +2,7 @@
 #include "eager/SymbolicPlan.h"
 
 #include "eager/Apply.h"
+#include "eager/Counters.h"
 #include "eager/Evaluate.h"
 #include "eager/Tracer.h"
 #include "eager/Transformations.h"
@@ -79,12 +80,20 @@ static bool fitOperands(llvm::ArrayRef<TensorRef> grads, llvm::ArrayRef<TensorMe
   });
 }
 
+/// run() for results that a tape sees.
+static llvm::Expected<Tensors> runCounted(const GraphProgram &program, llvm::ArrayRef<Operand> operands) {
+  llvm::Expected<Tensors> results = run(program, operands);
+  if (results)
+    count(Count::Results, llvm::count_if(program.outputs, [](const auto &output) { return output.result >= 0; }));
+  return results;
+}
+
 llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan *symbolic,
                                       llvm::ArrayRef<Operand> operands) {
   BackwardPlanRef recorded = recordedPlan(plan, symbolic);
   if (!recorded) {
-    const GradientProgram *program = plan.programs->find(plan, operands);
-    return program ? run(*program, operands) : apply(*plan.graph, operands);
+    const GraphProgram *program = plan.programs->find(plan, operands);
+    return program ? runCounted(*program, operands) : apply(*plan.graph, operands);
   }
   auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
     return applyExpressions(node.op, read, node.segments, results);

@@ -1,4 +1,4 @@
-//===- GradientOp.h - operators of a gradient as one operator ---*- C++ -*-===//
+//===- GraphOp.h - operators of a graph as one operator ---------*- C++ -*-===//
 //
 // It has no record, as no operator with a body has one; no graph, file or tape
 // sees it. Its class is that of its body: numbers in it are neutral, and sizes
@@ -13,7 +13,7 @@ namespace tess::eager {
 
 /// The operator with this body. `symbols`: for each axis of each input in turn, 1 + the symbol that stands for its size
 /// in the body; 0: none does.
-OpDef gradientOp(Subgraph body, IntList symbols);
+OpDef graphOp(Subgraph body, IntList symbols);
 /// The `symbols` of such an operator, empty where no size stands in its body; empty for other operators.
 llvm::ArrayRef<int64_t> symbolsOf(const OpDef &op);
 

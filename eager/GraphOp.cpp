@@ -1,5 +1,5 @@
-//===- GradientOp.cpp - operators of a gradient as one operator ----------===//
-#include "eager/GradientOp.h"
+//===- GraphOp.cpp - operators of a graph as one operator ----------------===//
+#include "eager/GraphOp.h"
 
 #include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,8 +28,8 @@ static Subgraph sizedBody(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) 
   return body;
 }
 
-static llvm::Expected<Metas> inferGradient(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                           llvm::ArrayRef<unsigned>) {
+static llvm::Expected<Metas> inferGraph(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                        llvm::ArrayRef<unsigned>) {
   Subgraph body = sizedBody(op, operands);
   llvm::Expected<std::vector<TensorMeta>> values = inferValues(body, operands);
   if (!values)
@@ -40,7 +40,7 @@ static llvm::Expected<Metas> inferGradient(const OpDef &op, llvm::ArrayRef<Tenso
   return results;
 }
 
-static const OpInfo &gradientInfo() {
+static const OpInfo &graphInfo() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr OperandInfo operands[] = {{"inputs", Arity::Variadic, kMovedMask}};
   static constexpr ResultInfo results[] = {{"outs", kMovedMask, false, Arity::Variadic}};
@@ -49,15 +49,15 @@ static const OpInfo &gradientInfo() {
       {"symbols", AttrKind::I64List, false, true, false, nullptr, {}, -kInfinity, kInfinity, "sizes in the body"}};
   static const OpInfo info = [] {
     OpInfo made = {};
-    made.name = "gradient";
-    made.opdefName = "Gradient";
-    made.summary = "operators of a gradient";
+    made.name = "graph";
+    made.opdefName = "Graph";
+    made.summary = "operators of a graph";
     made.id = std::numeric_limits<uint16_t>::max();
     made.version = 1;
     made.operands = operands;
     made.results = results;
     made.attrs = attrs;
-    made.shapeRule = inferGradient;
+    made.shapeRule = inferGraph;
     made.dtypes.kind = DTypeRuleKind::Rule;
     made.lowering = Lowering::Composite;
     made.regionSteps = -1;
@@ -66,8 +66,8 @@ static const OpInfo &gradientInfo() {
   return info;
 }
 
-OpDef gradientOp(Subgraph body, IntList symbols) {
-  OpDef op(gradientInfo());
+OpDef graphOp(Subgraph body, IntList symbols) {
+  OpDef op(graphInfo());
   op.set("body", BodyRef(std::make_shared<const Body>(std::move(body))));
   if (llvm::any_of(symbols, [](int64_t symbol) { return symbol > 0; }))
     op.set("symbols", std::move(symbols));
@@ -75,7 +75,7 @@ OpDef gradientOp(Subgraph body, IntList symbols) {
 }
 
 llvm::ArrayRef<int64_t> symbolsOf(const OpDef &op) {
-  bool hasSome = control::findBody(op) && &op.info() == &gradientInfo() && op.has("symbols");
+  bool hasSome = control::findBody(op) && &op.info() == &graphInfo() && op.has("symbols");
   return hasSome ? llvm::ArrayRef<int64_t>(op.ints("symbols")) : llvm::ArrayRef<int64_t>();
 }
 
