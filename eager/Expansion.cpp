@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Dispatch.h"
 #include "eager/Evaluate.h"
+#include "eager/GraphOp.h"
 #include "eager/GraphProgram.h"
 #include "ops/Hash.h"
 #include "llvm/ADT/DenseSet.h"
@@ -60,11 +61,15 @@ llvm::Expected<std::shared_ptr<KnownGraph>> graphOf(const DispatchCall &call) {
 }
 
 /// Whether this thread may make one more program of graphs of the operator, each of which has other numbers in it.
-bool mayHaveProgram(const OpInfo &info, const OpDef &program) {
+bool mayHaveProgram(const KnownGraph &known, const OpDef &program) {
   constexpr unsigned kMostPrograms = 16;
   thread_local llvm::DenseMap<const OpInfo *, llvm::SmallDenseSet<uint64_t, 4>> made;
-  llvm::SmallDenseSet<uint64_t, 4> &own = made[&info];
-  uint64_t hash = program.hash() >> 2; // a set has no place for the last two numbers
+  llvm::SmallDenseSet<uint64_t, 4> &own = made[&known.op.info()];
+  uint64_t hash = program.hash();
+  for (const TensorMeta &meta : known.operands)
+    for (int64_t size : meta.shape)
+      hash = isSized(program) ? mixHash(hash, uint64_t(size)) : hash;
+  hash >>= 2; // a set has no place for the last two numbers
   return own.contains(hash) || (own.size() < kMostPrograms && own.insert(hash).second);
 }
 
@@ -84,15 +89,18 @@ std::optional<Subgraph> graphBySymbols(const KnownGraph &known, const SizeSymbol
   return symbols.makeEqual(known.graph, *graph) ? std::optional(std::move(*graph)) : std::nullopt;
 }
 
-/// The program of the graph, with the numbers of these sizes where it cannot have symbols; none: it may not have one.
+/// The program of the graph, for these sizes alone where it cannot have symbols; none: it may not have one.
 std::optional<GraphProgram> makeProgram(const KnownGraph &known, llvm::ArrayRef<Operand> operands) {
   if (!mayBeCompiled(known.graph))
     return std::nullopt;
   SizeSymbols symbols(known.operands);
   std::optional<Subgraph> bySymbols = graphBySymbols(known, symbols);
-  std::optional<GraphProgram> program =
-      writeProgram(known.graph, bySymbols ? *bySymbols : known.graph, symbols, operands, std::nullopt);
-  return program && mayHaveProgram(known.op.info(), program->op) ? std::move(program) : std::nullopt;
+  std::optional<GraphProgram> program;
+  if (bySymbols)
+    program = writeProgram(known.graph, *bySymbols, symbols, operands, std::nullopt);
+  if (!program)
+    program = writeSizedProgram(known.graph, operands);
+  return mayHaveProgram(known, program->op) ? std::move(program) : std::nullopt;
 }
 
 /// What to run in the place of the operators; null: one by one, which walk operands by their strides, too.

@@ -46,7 +46,8 @@ static const OpInfo &graphInfo() {
   static constexpr ResultInfo results[] = {{"outs", kMovedMask, false, Arity::Variadic}};
   static const AttrInfo attrs[] = {
       {"body", AttrKind::Body, false, true, false, nullptr, {}, -kInfinity, kInfinity, "the operators"},
-      {"symbols", AttrKind::I64List, false, true, false, nullptr, {}, -kInfinity, kInfinity, "sizes in the body"}};
+      {"symbols", AttrKind::I64List, false, true, false, nullptr, {}, -kInfinity, kInfinity, "sizes in the body"},
+      {"sized", AttrKind::Bool, false, true, false, nullptr, {}, -kInfinity, kInfinity, "for these sizes alone"}};
   static const OpInfo info = [] {
     OpInfo made = {};
     made.name = "graph";
@@ -66,13 +67,17 @@ static const OpInfo &graphInfo() {
   return info;
 }
 
-OpDef graphOp(Subgraph body, IntList symbols) {
+OpDef graphOp(Subgraph body, IntList symbols, bool isSized) {
   OpDef op(graphInfo());
   op.set("body", BodyRef(std::make_shared<const Body>(std::move(body))));
   if (llvm::any_of(symbols, [](int64_t symbol) { return symbol > 0; }))
     op.set("symbols", std::move(symbols));
+  if (isSized)
+    op.set("sized", true);
   return op;
 }
+
+bool isSized(const OpDef &op) { return control::findBody(op) && &op.info() == &graphInfo() && op.has("sized"); }
 
 llvm::ArrayRef<int64_t> symbolsOf(const OpDef &op) {
   bool hasSome = control::findBody(op) && &op.info() == &graphInfo() && op.has("symbols");

@@ -109,8 +109,8 @@ namespace {
 class ProgramWriter {
 public:
   ProgramWriter(const Subgraph &graph, const Subgraph &bySymbols, const SizeSymbols &symbols,
-                llvm::ArrayRef<Operand> given)
-      : graph(graph), bySymbols(bySymbols), symbols(symbols), given(given) {}
+                llvm::ArrayRef<Operand> given, bool isSized = false)
+      : graph(graph), bySymbols(bySymbols), symbols(symbols), given(given), isSized(isSized) {}
   std::optional<GraphProgram> write(std::optional<Repeated> repeated);
 
 private:
@@ -122,6 +122,7 @@ private:
   const Subgraph &graph, &bySymbols;
   const SizeSymbols &symbols;
   llvm::ArrayRef<Operand> given;
+  const bool isSized;
   Subgraph body;
   GraphProgram program;
 };
@@ -185,7 +186,7 @@ std::optional<GraphProgram> ProgramWriter::write(std::optional<Repeated> repeate
   std::optional<IntList> symbolsOfAxes = symbolsOfInputs();
   if (!symbolsOfAxes)
     return std::nullopt;
-  program.op = graphOp(std::move(body), std::move(*symbolsOfAxes));
+  program.op = graphOp(std::move(body), std::move(*symbolsOfAxes), isSized);
   return std::move(program);
 }
 
@@ -194,6 +195,10 @@ std::optional<GraphProgram> ProgramWriter::write(std::optional<Repeated> repeate
 std::optional<GraphProgram> writeProgram(const Subgraph &graph, const Subgraph &bySymbols, const SizeSymbols &symbols,
                                          llvm::ArrayRef<Operand> inputs, std::optional<Repeated> repeated) {
   return ProgramWriter(graph, bySymbols, symbols, inputs).write(repeated);
+}
+
+GraphProgram writeSizedProgram(const Subgraph &graph, llvm::ArrayRef<Operand> inputs) {
+  return *ProgramWriter(graph, graph, SizeSymbols({}), inputs, /*isSized=*/true).write(std::nullopt);
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,8 @@ struct Repeated {
 /// a size that no operand has.
 std::optional<GraphProgram> writeProgram(const Subgraph &graph, const Subgraph &bySymbols, const SizeSymbols &symbols,
                                          llvm::ArrayRef<Operand> inputs, std::optional<Repeated> repeated);
+/// The program of a graph for the sizes of these inputs alone.
+GraphProgram writeSizedProgram(const Subgraph &graph, llvm::ArrayRef<Operand> inputs);
 
 /// What `program` reads of the inputs of its graph.
 llvm::SmallVector<Operand, 8> operandsOf(const GraphProgram &program, llvm::ArrayRef<Operand> inputs);

@@ -9,6 +9,7 @@
 #include "eager/Contiguous.h"
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
+#include "eager/GraphOp.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
 #include "eager/Outcome.h"
@@ -92,6 +93,8 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
 }
 
 llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
+  if (isSized(call.op))
+    return entryFor(metas);
   Metas unknown = metas;
   const bool keepsOnes = !callsTable(call.info()); // a size of 1 may repeat, so it is part of the code
   for (TensorMeta &meta : unknown)
