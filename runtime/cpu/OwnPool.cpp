@@ -2,8 +2,9 @@
 //
 // Maximum pooling for every dtype, because oneDNN's loses NaN, and its
 // gradient, which goes to the first element of the window that equals the
-// maximum. Average pooling for dtypes that oneDNN does not average. A channel
-// of one image is one unit of work, so threads do not change bits.
+// maximum. Average pooling for dtypes that oneDNN does not average, and along
+// rows alone, where oneDNN takes the elements one by one in the same order. A
+// channel of one image is one unit of work, so threads do not change bits.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/OwnPool.h"
@@ -42,10 +43,11 @@ struct Box {
 /// A pooling kernel that works channel by channel.
 class ChannelKernel : public PreparedKernel {
 public:
-  ChannelKernel(const PrepareRequest &request, PoolShape shape, const char *name)
+  ChannelKernel(const PrepareRequest &request, PoolShape shape, const char *name,
+                int64_t picoseconds = kOwnPoolPicoseconds)
       : s(shape), dtype(request.outputs[0].dtype) {
     implementationName = name;
-    threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
+    threadCount = threadsFor(s.windowElements() * picoseconds, request.threads);
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
@@ -200,6 +202,73 @@ private:
   bool backward, includePad;
 };
 
+/// The average of windows along the rows of float32 images.
+class RowAverage : public ChannelKernel {
+public:
+  RowAverage(const PrepareRequest &request, PoolShape shape)
+      : ChannelKernel(request, shape, "own:avg_pool2d", kRowPoolPicoseconds),
+        includePad(request.op.boolean("count_include_pad")) {}
+
+private:
+  void computeChannel(int64_t channel, llvm::ArrayRef<void *> inputs, void *out) const override {
+    const float *x = imageAt<float>(inputs[0], channel);
+    float *to = pooledAt<float>(out, channel);
+    for (int64_t depth = 0; depth < s.depth.results; ++depth)
+      for (int64_t row = 0; row < s.rows.results; ++row, to += s.columns.results)
+        averageRow(x + (depth * s.depth.stride * s.rows.size + row * s.rows.stride) * s.columns.size, to);
+  }
+
+  void averageRow(const float *x, float *to) const {
+    const SpatialAxis &axis = s.columns;
+    int64_t first = std::min((axis.pad + axis.stride - 1) / axis.stride, axis.results);
+    int64_t room = axis.size + axis.pad - axis.kernel; // windows that start here or before are whole
+    int64_t last = std::max(first, room < 0 ? 0 : std::min(room / axis.stride + 1, axis.results));
+    averageCut(x, to, 0, first);
+    switch (axis.stride) {
+    case 1:
+      averageWhole<1>(x, to, first, last);
+      break;
+    case 2:
+      averageWhole<2>(x, to, first, last);
+      break;
+    default:
+      averageCut(x, to, first, last);
+    }
+    averageCut(x, to, last, axis.results);
+  }
+
+  void averageCut(const float *x, float *to, int64_t first, int64_t last) const {
+    for (int64_t i = first; i < last; ++i) {
+      Window window = windowOf(s.columns, i);
+      float sum = 0;
+      for (int64_t place = window.first; place < window.last; ++place)
+        sum += x[place];
+      to[i] = sum / float(includePad ? s.columns.kernel : window.last - window.first);
+    }
+  }
+
+  /// Windows inside of the row, kStride apart.
+  template <int64_t kStride> void averageWhole(const float *x, float *to, int64_t first, int64_t last) const {
+    for (; first + 32 <= last; first += 32)
+      averageSome<kStride, 32>(x + first * kStride - s.columns.pad, to + first);
+    for (; first + 8 <= last; first += 8)
+      averageSome<kStride, 8>(x + first * kStride - s.columns.pad, to + first);
+    averageCut(x, to, first, last);
+  }
+
+  /// kSums of them, the first of which begins at `x`: vectors of neighbouring sums, each in the order of its window.
+  template <int64_t kStride, int64_t kSums> void averageSome(const float *x, float *to) const {
+    float sums[kSums] = {};
+    for (int64_t k = 0; k < s.columns.kernel; ++k)
+      for (int64_t i = 0; i < kSums; ++i)
+        sums[i] += x[i * kStride + k];
+    for (int64_t i = 0; i < kSums; ++i)
+      to[i] = sums[i] / float(s.columns.kernel);
+  }
+
+  bool includePad;
+};
+
 } // namespace
 
 llvm::Expected<PreparedRef> prepareMaxPool2d(const PrepareRequest &request) {
@@ -215,6 +284,11 @@ llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &reque
 llvm::Expected<PreparedRef> prepareOwnAvgPool2d(const PrepareRequest &request) {
   return std::make_shared<AvgPool>(request, poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape),
                                    false);
+}
+
+llvm::Expected<PreparedRef> prepareRowAverage(const PrepareRequest &request) {
+  return std::make_shared<RowAverage>(request,
+                                      poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape));
 }
 
 llvm::Expected<PreparedRef> prepareOwnAvgPool2dBackward(const PrepareRequest &request) {

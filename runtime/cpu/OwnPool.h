@@ -9,9 +9,13 @@ namespace tess::runtime::cpu {
 /// both.
 constexpr int64_t kOwnPoolPicoseconds = 1000;
 constexpr int64_t kPoolPicoseconds = 200;
+/// The same of averages along rows.
+constexpr int64_t kRowPoolPicoseconds = 200;
 
 /// The average and its gradient by our own loops, for dtypes that oneDNN does not compute.
 llvm::Expected<PreparedRef> prepareOwnAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnAvgPool2dBackward(const PrepareRequest &request);
+/// The average along the rows of float32 images, of windows that have one row each.
+llvm::Expected<PreparedRef> prepareRowAverage(const PrepareRequest &request);
 
 } // namespace tess::runtime::cpu

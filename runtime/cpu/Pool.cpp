@@ -72,6 +72,14 @@ bool libraryHas(const PrepareRequest &request) {
          request.inputs[0].numElements() > 0 && request.outputs[0].numElements() > 0;
 }
 
+/// Whether `calls` take elements one by one, of windows along the rows of float32 images: oneDNN has no code for
+/// vectors of most of these. An executable that asks for these calls has them.
+bool takesRowsOneByOne(const PreparedKernel &calls, const PrepareRequest &request, const PoolShape &shape) {
+  auto isOne = [](const SpatialAxis &axis) { return axis.kernel == 1 && axis.pad == 0; };
+  return request.outputs[0].dtype == DType::Float32 && isOne(shape.depth) && isOne(shape.rows) &&
+         calls.implementation().starts_with("simple_nchw") && request.implementation != calls.implementation();
+}
+
 } // namespace
 
 llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
@@ -80,8 +88,9 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
   PoolShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
   unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
-  return prepareCalls(
+  llvm::Expected<PreparedRef> calls = prepareCalls(
       request, threads, [&](DnnlCalls &calls) { buildForward(calls, request, dims); }, prepareOwnAvgPool2d);
+  return calls && takesRowsOneByOne(**calls, request, shape) ? prepareRowAverage(request) : std::move(calls);
 }
 
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request) {

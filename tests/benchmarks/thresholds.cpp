@@ -125,9 +125,9 @@ void sweepSerialProducts() {
 using Prepare = llvm::Expected<PreparedRef>(const PrepareRequest &);
 
 /// What a pooling takes for an element of a window, in ps, on one thread.
-void measurePool(const char *name, int64_t value, const char *opName, Prepare prepare) {
+void measurePool(const char *name, int64_t value, const char *opName, Prepare prepare, int64_t rows = 3) {
   OpDef op = OpDef::get(opName);
-  op.set("kernel_size", IntList{3, 3}).set("strides", IntList{2, 2}).set("padding", IntList{1, 1});
+  op.set("kernel_size", IntList{rows, 3}).set("strides", IntList{2, 2}).set("padding", IntList{rows / 2, 1});
   TensorMeta x{DType::Float32, {1, 64, 28, 28}}, y{DType::Float32, {1, 64, 14, 14}};
   PreparedRef kernel = llvm::cantFail(prepare({op, x, y}));
   std::vector<float> from(x.numElements(), 1), to(y.numElements());
@@ -136,7 +136,7 @@ void measurePool(const char *name, int64_t value, const char *opName, Prepare pr
   auto call = [&] { caller.run(*kernel, input, output); };
   double nanoseconds = leastTimes(call, [] {}).below;
   std::printf("\"%s\": {\"value\": %lld, \"measured\": %.0f},\n", name, static_cast<long long>(value),
-              nanoseconds * 1000 / double(y.numElements() * 9));
+              nanoseconds * 1000 / double(y.numElements() * rows * 3));
 }
 
 /// Work of any length on data that no other thread has.
@@ -169,6 +169,7 @@ llvm::Error sweepOnWorker() {
   sweepSerialProducts();
   measurePool("kOwnPoolPicoseconds", cpu::kOwnPoolPicoseconds, "max_pool2d", cpu::prepareMaxPool2d);
   measurePool("kPoolPicoseconds", cpu::kPoolPicoseconds, "avg_pool2d", cpu::prepareAvgPool2d);
+  measurePool("kRowPoolPicoseconds", cpu::kRowPoolPicoseconds, "avg_pool2d", cpu::prepareRowAverage, /*rows=*/1);
   sweepThreads("kSplitPicoseconds", kSplitPicoseconds);
   return llvm::Error::success();
 }

@@ -21,10 +21,10 @@ struct Case {
   Shape x;
   IntList kernel, strides, padding;
 };
-const std::vector<Case> cases = {{{2, 3, 6, 8}, {2, 2}, {2, 2}, {0, 0}},
-                                 {{1, 2, 5, 5}, {3, 2}, {1, 1}, {1, 0}},
-                                 {{1, 17, 9, 7}, {3, 3}, {2, 2}, {1, 1}},
-                                 {{1, 1, 3, 3}, {1, 1}, {2, 2}, {0, 0}}};
+const std::vector<Case> cases = {{{2, 3, 6, 8}, {2, 2}, {2, 2}, {0, 0}},  {{1, 2, 5, 5}, {3, 2}, {1, 1}, {1, 0}},
+                                 {{1, 17, 9, 7}, {3, 3}, {2, 2}, {1, 1}}, {{1, 1, 3, 3}, {1, 1}, {2, 2}, {0, 0}},
+                                 {{2, 3, 2, 97}, {1, 2}, {1, 2}, {0, 0}}, {{1, 2, 3, 70}, {1, 3}, {2, 1}, {0, 1}},
+                                 {{1, 2, 3, 80}, {1, 5}, {1, 3}, {0, 2}}, {{1, 2, 1, 3}, {1, 4}, {1, 2}, {0, 2}}};
 
 /// Calls fn(output, input or -1 for padding) for every element of every window.
 template <typename Fn> void windows(const Case &c, const Shape &out, Fn &&fn) {
@@ -119,6 +119,19 @@ TEST_CASE("avg_pool2d and its gradient, padding counted or not, by the library a
         CHECK(float(ownDx.as<F16>()[i]) == Approx(expected[i]).margin(4e-3));
       }
     }
+}
+
+TEST_CASE("averages along rows add in the order of the window") {
+  for (const Case &c : cases) {
+    if (c.kernel[0] != 1)
+      continue;
+    HostTensor x = randomF32(c.x, 3);
+    HostTensor result = callKernel(pool("avg_pool2d", c.kernel, c.strides, c.padding), {x}).outputs[0];
+    std::vector<float> sum(size_t(result.meta.numElements()));
+    windows(c, result.meta.shape, [&](size_t o, int64_t i) { sum[o] += i >= 0 ? x.as<float>()[size_t(i)] : 0; });
+    for (size_t o = 0; o < sum.size(); ++o)
+      CHECK(result.as<float>()[o] == sum[o] / float(c.kernel[1]));
+  }
 }
 
 TEST_CASE("pooling gives the same bits for 1 and 2 threads") {
