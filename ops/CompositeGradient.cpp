@@ -32,6 +32,7 @@ public:
 
 private:
   void reverse(const Subgraph::Node &node);
+  bool addsAtIndices(const Subgraph::Node &node);
 
   SubgraphBuilder &b;
   const Subgraph &forward;
@@ -73,7 +74,7 @@ void ReverseMode::reverse(const Subgraph::Node &node) {
     all.push_back(values[id]);
   for (int id : node.outputs)
     all.push_back(grads[id]);
-  if (!llvm::is_contained(wanted, true))
+  if (!llvm::is_contained(wanted, true) || addsAtIndices(node))
     return;
   llvm::SmallVector<int, 4> inner = node.op.info().gradient(b, node.op, all, wanted);
   for (unsigned i = 0; i < node.inputs.size(); ++i)
@@ -81,6 +82,22 @@ void ReverseMode::reverse(const Subgraph::Node &node) {
       int id = node.inputs[i];
       grads[id] = pieces::accumulate(b, grads[id], pieces::fitGradient(b, inner[i], values[id]));
     }
+}
+
+/// Of several lookups in one value all but the last one's gradients are added where its gradient lies by then, so that
+/// they need no zeros and no sums of their own.
+bool ReverseMode::addsAtIndices(const Subgraph::Node &node) {
+  if (node.op.info().lowering != Lowering::Lookup)
+    return false;
+  int &grad = grads[node.inputs[0]];
+  if (grad < 0)
+    return false;
+  llvm::SmallVector<int, 4> operands = {grad, grads[node.outputs[0]]};
+  for (int index : llvm::drop_begin(node.inputs))
+    operands.push_back(values[index]);
+  grad =
+      pieces::call(b, "add_along_axes", operands, {{"axes", node.op.attr("axes")}, {"caller", node.op.attr("caller")}});
+  return true;
 }
 
 void ReverseMode::reverse() {

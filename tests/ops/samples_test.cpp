@@ -211,3 +211,15 @@ TEST_CASE("the gradient of a composite reuses what was saved") {
     CHECK(node.op.name() != "sqrt");
   CHECK(graph.inputUsed[1]);
 }
+
+TEST_CASE("gradients of lookups in one value are added at one place") {
+  OpDef remap = OpDef::get("remap");
+  TensorMeta x(DType::Float32, {1, 2, 5, 6}), places(DType::Float32, {1, 3, 4, 2});
+  Subgraph graph = llvm::cantFail(remap.makeBackwardGraph({x, places}, {true, false}, {true}));
+  auto count = [&](llvm::StringRef text) {
+    return llvm::count_if(
+        graph.nodes, [&](const Subgraph::Node &node) { return llvm::StringRef(node.op.toString()).contains(text); });
+  };
+  CHECK(count("add_along_axes(") == 4); // of the four pixels around each place
+  CHECK(count("shape=[1, 2, 5, 6]") == 1);
+}
