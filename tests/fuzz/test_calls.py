@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
@@ -61,6 +62,14 @@ def test_errors_of_python_functions_have_the_form(call, kind, text):
     with pytest.raises(kind, match=text) as caught:
         call()
     assert caught.value.__cause__ is not None  # where Python met it
+
+
+@pytest.mark.parametrize(
+    "call", [lambda kind: F.argmin(kind, axis=[0]), lambda kind: F.sort(kind, dim=0)]
+)
+def test_classes_of_numpy_are_no_tensors(call):
+    with pytest.raises(TypeError, match="^(argmin|sort): inp must be a Tensor, got"):
+        call(np.float32)
 
 
 def test_a_second_stride_is_not_ignored():

@@ -7,6 +7,14 @@ from .._core import ops as _ops
 from .generated import check_compute_mode, export
 
 
+def _rank_of(name, inp):
+    """The number of axes of what makes a tensor: a class of NumPy has `ndim`, too."""
+    rank = _np.ndim(inp)
+    if not isinstance(rank, int):
+        raise TypeError(f"{name}: inp must be a Tensor, got {inp!r}")
+    return rank
+
+
 def _index_in_all(operator, inp, keepdims):
     index = operator(_ops.flatten(inp), 0, keepdims)
     return _ops.reshape(index, (1,) * _np.ndim(inp)) if keepdims else index
@@ -14,7 +22,7 @@ def _index_in_all(operator, inp, keepdims):
 
 def _index_in(name, inp, axes, keepdims):
     """The index into several axes flattened together, in their order in the tensor."""
-    rank, operator = _np.ndim(inp), getattr(_ops, name)
+    rank, operator = _rank_of(name, inp), getattr(_ops, name)
     if not axes:
         return _index_in_all(operator, inp, keepdims)
     if not all(isinstance(axis, (int, _np.integer)) for axis in axes):
@@ -131,7 +139,7 @@ def sort(inp, descending=False, dim=-1):
     """
     if dim == -1:
         return _ops.sort(inp, descending)
-    rank = _np.ndim(inp)
+    rank = _rank_of("sort", inp)
     if rank == 0 or dim == rank - 1:
         return _ops.sort(inp, descending)
     if not -rank <= dim < rank:
