@@ -73,9 +73,18 @@ bool mayHaveProgram(const KnownGraph &known, const OpDef &program) {
   return own.contains(hash) || (own.size() < kMostPrograms && own.insert(hash).second);
 }
 
+/// Whether a result is a view of what an operator made, which a program would copy.
+bool givesViews(const Subgraph &graph) {
+  return llvm::any_of(graph.nodes, [&](const Subgraph::Node &node) {
+    const OpInfo &info = node.op.info();
+    return info.lowering == Lowering::View && !info.keepsOrder() &&
+           llvm::is_contained(graph.outputs, node.outputs.front());
+  });
+}
+
 /// Whether the compiler takes the operators of the graph: those of which eager would apply the operators are another's.
 bool mayBeCompiled(const Subgraph &graph) {
-  return mayBeProgram(graph) &&
+  return mayBeProgram(graph) && !givesViews(graph) &&
          llvm::none_of(graph.nodes, [](const Subgraph::Node &node) { return node.op.info().isExpandedFirst; });
 }
 
