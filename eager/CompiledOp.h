@@ -86,6 +86,8 @@ bool isSameForm(const AttrValue &a, const AttrValue &b);
 inline bool callsTable(const OpInfo &info) {
   return info.lowering == Lowering::Library || info.lowering == Lowering::Sequential;
 }
+/// Whether a size of 1, which may repeat, is part of the code of its programs.
+inline bool keepsOnes(const OpInfo &info) { return !callsTable(info); }
 /// Whether its calls are compiled so: as a DirectKernel, or as one step whose code is the same for all of them.
 inline bool readsSizesLater(const OpInfo &info, bool direct) {
   return direct || info.lowering == Lowering::Movement || info.lowering == Lowering::Window || callsTable(info);

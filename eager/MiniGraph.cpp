@@ -52,14 +52,11 @@ static llvm::SmallVector<ir::GraphBuilder::Value, 4> addInputs(ir::GraphBuilder 
   return inputs;
 }
 
-/// Whether a size of 1 is always known to the operator's classes: those of programs have it as part of the code.
-static bool hasOnes(const OpInfo &info) { return info.lowering != Lowering::Elementwise && !callsTable(info); }
-
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::CompileOptions options) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
   builder.setScalarParameters(true);
-  builder.setOnesKnown(hasOnes(cls.op.info()));
+  builder.setOnesKnown(cls.op.info().lowering != Lowering::Elementwise && keepsOnes(cls.op.info()));
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs = addInputs(builder, cls);
   for (auto [i, input] : llvm::enumerate(inputs))
     builder.setLayout(input, cls.layoutOf(i));

@@ -96,10 +96,10 @@ llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
   if (isSized(call.op))
     return entryFor(metas);
   Metas unknown = metas;
-  const bool keepsOnes = !callsTable(call.info()); // a size of 1 may repeat, so it is part of the code
+  const bool keeps = keepsOnes(call.info());
   for (TensorMeta &meta : unknown)
     for (int64_t &size : meta.shape)
-      size = size == 1 && keepsOnes ? 1 : kUnknown;
+      size = size == 1 && keeps ? 1 : kUnknown;
   return entryFor(unknown);
 }
 

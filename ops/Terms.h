@@ -51,13 +51,13 @@ inline Sizes start(Sizes list, int64_t count) { return list.take_front(count); }
 /// The sum of the entries.
 int64_t sum(Sizes list);
 /// The shape to which lists that may broadcast do.
-IntList broadcast(llvm::ArrayRef<Sizes> lists);
 template <typename Lists> IntList broadcastAll(const Lists &lists) {
   Shape shape;
   for (size_t i = 0; i < lists.size(); ++i)
     broadcastInto(shape, lists[i]);
   return listOf(shape);
 }
+inline IntList broadcast(llvm::ArrayRef<Sizes> lists) { return broadcastAll(lists); }
 /// The number of elements of a shape.
 int64_t product(Sizes shape);
 

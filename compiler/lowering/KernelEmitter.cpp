@@ -356,12 +356,7 @@ private:
   /// written there lies side by side.
   void writeInColumns() {
     k.enterPhase(0);
-    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
-      return vectorLoop(args.innerLo, args.innerHi, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
-        k.storeElements();
-        return Values();
-      });
-    });
+    columnPhase(args.innerLo, args.innerHi, /*vectors=*/0, {});
   }
 
   /// The columns of the open row from `first` on.

@@ -85,6 +85,7 @@ private:
     used.clear();
     Expression value = expression();
     std::string places = writtenPlaces(target);
+    for_each(target.positions, [&](const AccessModel &indices) { use(indices); });
     addPositions(std::move(target.positions));
     auto isOwn = [&](const PlaceModel &place) { return is_contained(used, place.digits[0]); };
     size_t own = count_if(used, [&](const std::string &name) {
@@ -247,7 +248,6 @@ private:
 
   void addPositions(std::vector<AccessModel> positions) {
     for (AccessModel &indices : positions) {
-      use(indices);
       int operand = op.operandIndex(indices.value);
       if (operand < 0 || op.operands[operand].arity != '1')
         fatal("must compute places by operands, got " + indices.value);

@@ -227,62 +227,34 @@ def _take_along_axes(writer, row, x, indices):
     return writer.node("GatherND", [x, _coordinates(writer, row, x, indices)])
 
 
-@exporter("set_along_axes")
-def _set_along_axes(writer, row, x, value, indices):
-    return _written(writer, row, x, value, indices, None)
+# ONNX's reduction of records that write at indices; None: the value replaces the element.
+_REDUCTIONS = {
+    "set_along_axes": None,
+    "add_along_axes": "add",
+    "max_along_axes": "max",
+    "min_along_axes": "min",
+    "scatter_add": "add",
+    "scatter_max": "max",
+    "scatter_min": "min",
+    "index_set": None,
+    "index_add": "add",
+}
 
 
-@exporter("add_along_axes")
-def _add_along_axes(writer, row, x, value, indices):
-    return _written(writer, row, x, value, indices, "add")
+@exporter("set_along_axes", "add_along_axes", "max_along_axes", "min_along_axes")
+def _write_along_axes(writer, row, x, value, indices):
+    inputs = [x, _coordinates(writer, row, x, indices, value.shape), value]
+    return writer.node("ScatterND", inputs, reduction=_REDUCTIONS[row.name])
 
 
-@exporter("max_along_axes")
-def _max_along_axes(writer, row, x, value, indices):
-    return _written(writer, row, x, value, indices, "max")
-
-
-@exporter("min_along_axes")
-def _min_along_axes(writer, row, x, value, indices):
-    return _written(writer, row, x, value, indices, "min")
-
-
-@exporter("scatter_add")
-def _scatter_add(writer, row, x, index, source):
-    return _scattered_along(writer, row, x, index, source, "add")
-
-
-@exporter("scatter_max")
-def _scatter_max(writer, row, x, index, source):
-    return _scattered_along(writer, row, x, index, source, "max")
-
-
-@exporter("scatter_min")
-def _scatter_min(writer, row, x, index, source):
-    return _scattered_along(writer, row, x, index, source, "min")
-
-
-def _scattered_along(writer, row, x, index, source, reduction):
-    inputs = [x, index, source]
+@exporter("scatter_add", "scatter_max", "scatter_min")
+def _scatter_reduced(writer, row, x, index, source):
+    inputs, reduction = [x, index, source], _REDUCTIONS[row.name]
     return writer.node("ScatterElements", inputs, axis=row["axis"], reduction=reduction)
 
 
-def _written(writer, row, x, value, indices, reduction):
-    places = _coordinates(writer, row, x, indices, value.shape)
-    return writer.node("ScatterND", [x, places, value], reduction=reduction)
-
-
-@exporter("index_set")
-def _index_set(writer, row, x, value, indices):
-    return _scattered(writer, row, x, value, indices, None)
-
-
-@exporter("index_add")
-def _index_add(writer, row, x, value, indices):
-    return _scattered(writer, row, x, value, indices, "add")
-
-
-def _scattered(writer, row, x, value, indices, reduction):
+@exporter("index_set", "index_add")
+def _index_write(writer, row, x, value, indices):
     axes = list(row["axes"])
     order, is_run = _axes_first(x, axes)
     index, shape = _joined(writer, indices)
@@ -294,7 +266,7 @@ def _scattered(writer, row, x, value, indices, reduction):
     places = [*range(before, before + count), *range(before), *range(before + count, len(whole))]
     updates = writer.node("Transpose", [updates], perm=places)
     moved = writer.node("Transpose", [x], perm=order)
-    out = writer.node("ScatterND", [moved, index, updates], reduction=reduction)
+    out = writer.node("ScatterND", [moved, index, updates], reduction=_REDUCTIONS[row.name])
     back = [order.index(axis) for axis in range(len(order))]
     return writer.node("Transpose", [out], perm=back)
 
