@@ -26,6 +26,9 @@ int inPlaceOperand(const OpInfo &info);
 /// Whether an update may write the memory of `tensor`: no other variable uses it, each element has a place of its own,
 /// and no recording keeps the value.
 bool ownsMemory(const TensorImpl &tensor);
+/// The result, for a variable that takes it over: in its memory where nothing else would change (copy on write).
+llvm::Expected<TensorRef> updated(TensorImpl &variable, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                  llvm::ArrayRef<unsigned> segments = {});
 /// Gives the variable of operand 0 the result, in its own memory where nothing else would change (copy on write).
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);
 /// Overwrites the elements of `variable` that the view operator `region` takes with those of `value`, in place. False:

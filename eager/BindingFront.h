@@ -20,10 +20,11 @@ public:
   /// Of the calling thread.
   static BindingFront &own();
 
-  /// The binding for exactly this operator, operands' dtypes and shapes, device and threads; null when the thread did
-  /// not use it lately. Now and then it is null all the same, so that the caches learn which bindings are in use.
+  /// The binding for exactly this operator, operands' dtypes and shapes, device, threads and whether the result lies
+  /// where an operand lay; null when the thread did not use it lately. Now and then it is null all the same, so that
+  /// the caches learn which bindings are in use.
   BoundShapesRef find(const OpDef &op, llvm::ArrayRef<Operand> operands, const runtime::Device &device,
-                      unsigned threads);
+                      unsigned threads, bool isInPlace);
   /// Remembers what find() did not have.
   void insert(const OpDef &op, llvm::ArrayRef<Operand> operands, const BoundShapesRef &bound);
 
@@ -36,7 +37,7 @@ private:
   };
   static constexpr size_t kEntries = 512;
 
-  Entry &entryOf(const OpDef &op, llvm::ArrayRef<Operand> operands);
+  Entry &entryOf(const OpDef &op, llvm::ArrayRef<Operand> operands, bool isInPlace);
 
   std::array<Entry, kEntries> entries;
 };

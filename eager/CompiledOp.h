@@ -50,7 +50,8 @@ struct BoundShapes {
   std::vector<TensorMeta> inputs;
   OpDef op; // whose attributes were read; none where the program has them
   unsigned threads;
-  uint64_t hash = 0; // of the three
+  bool isInPlace = false; // the result lies where an operand lay
+  uint64_t hash = 0;      // of inputs, op and threads
   runtime::Bound::TableCalls calls;
   uint64_t bytes = 0; // that the cache counts
   std::mutex running; // a Bound runs on one thread at a time

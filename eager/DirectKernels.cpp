@@ -162,19 +162,6 @@ bool needsPlaces(const DispatchCall &call, const IterationSpace &space) {
   return space.numElements && !target.isContiguous() && target.shape() == space.resultShape();
 }
 
-/// The result in the memory of the destination.
-void takeOver(const DispatchCall &call, Tensors &results) {
-  TensorImpl &target = call.into->target;
-  if (call.into->isRequired) {
-    results.emplace_back(&target);
-    return count(Count::Copies);
-  }
-  results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
-  if (call.into->isSeen)
-    target.storage().noteWrite(writeByHere(call.op.name()));
-  count(Count::InPlace);
-}
-
 /// The dtype of result number `index`: a kernel serves all quantized dtypes of its kind.
 llvm::Expected<DType> quantizedResult(const DispatchCall &call, size_t index) {
   llvm::Expected<Metas> results = call.infer();

@@ -5,6 +5,18 @@
 
 namespace tess::eager {
 
+void takeOver(const DispatchCall &call, Tensors &results) {
+  TensorImpl &target = call.into->target;
+  if (call.into->isRequired) {
+    results.emplace_back(&target);
+    return count(Count::Copies);
+  }
+  results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
+  if (call.into->isSeen)
+    target.storage().noteWrite(writeByHere(call.op.name()));
+  count(Count::InPlace);
+}
+
 llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
   if (call.info().lowering == Lowering::View)
     return dispatchView(call, results);

@@ -22,6 +22,9 @@ struct DispatchCall {
   runtime::Device &device() const { return deviceOf(operands); }
 };
 
+/// Adds the result of `call` in the memory of its destination.
+void takeOver(const DispatchCall &call, Tensors &results);
+
 /// Adds the results of `call` to `results`, which is empty, by one of the ways below. Large work may be queued
 /// (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);

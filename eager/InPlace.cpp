@@ -93,15 +93,23 @@ static bool mayUpdate(const TensorImpl &variable) {
   return ownsMemory(variable) && !(activeLayers & bitOf(Layer::Grad));
 }
 
+llvm::Expected<TensorRef> updated(TensorImpl &variable, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                  llvm::ArrayRef<unsigned> segments) {
+  bool isFree = inPlaceOperand(op.info()) >= 0 && mayUpdate(variable);
+  Destination into(variable, /*isSeen=*/false);
+  Tensors results;
+  if (llvm::Error e = apply(op, operands, segments, results, isFree ? &into : nullptr))
+    return std::move(e);
+  return std::move(results.front());
+}
+
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   NoAutocast asGiven; // the variable keeps its dtype
   TensorImpl &variable = *operands[0].tensor;
-  bool isFree = inPlaceOperand(op.info()) == 0 && mayUpdate(variable);
-  Destination into(variable, /*isSeen=*/false);
-  Tensors results;
-  if (llvm::Error e = apply(op, operands, {}, results, isFree ? &into : nullptr))
-    return e;
-  assign(variable, *results.front());
+  llvm::Expected<TensorRef> result = updated(variable, op, operands);
+  if (!result)
+    return result.takeError();
+  assign(variable, **result);
   return llvm::Error::success();
 }
 

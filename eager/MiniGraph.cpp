@@ -65,7 +65,7 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::C
   if (!results)
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))
-    builder.output(value, "y" + std::to_string(i), -1, cls.layoutOf(inputs.size()));
+    builder.output(value, "y" + std::to_string(i), cls.donated, cls.layoutOf(inputs.size()));
   options.evaluate = nullptr; // running a program once costs as much as it would save
   count(Count::Compilations);
   llvm::Expected<runtime::Executable> exe = compiler::compile(builder.finish(), options);

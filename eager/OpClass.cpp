@@ -62,6 +62,9 @@ OpClass OpClass::neutral(bool sizesLater) const {
   return result;
 }
 
+/// What follows an operand whose memory the result takes over.
+static constexpr const char *kDonated = " donated";
+
 /// What follows an operand, and all of them for the result.
 static const char *textOf(ir::MemoryLayout layout) {
   switch (layout) {
@@ -78,7 +81,7 @@ static const char *textOf(ir::MemoryLayout layout) {
 std::string OpClass::toText() const {
   std::string text = (control::findBody(op) ? op.toString() : op.serialize()) + " (";
   for (auto [i, meta] : llvm::enumerate(operands))
-    text += (i ? ", " : "") + toString(meta) + textOf(layoutOf(i));
+    text += (i ? ", " : "") + toString(meta) + textOf(layoutOf(i)) + (int(i) == donated ? kDonated : "");
   (text += ")") += textOf(layoutOf(operands.size()));
   for (unsigned segment : segments)
     text += " " + std::to_string(segment);
@@ -129,6 +132,8 @@ llvm::Expected<OpClass> OpClass::parse(llvm::StringRef text) {
     if (!takeMeta(metas, result.operands.emplace_back()))
       return malformed(text);
     result.layouts.push_back(takeLayout(metas));
+    if (metas.consume_front(kDonated))
+      result.donated = int(result.operands.size()) - 1;
     metas.consume_front(", ");
   }
   result.layouts.push_back(takeLayout(segments));

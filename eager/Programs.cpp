@@ -5,6 +5,7 @@
 // come from the caching allocator, so that bindings hold no memory.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Apply.h"
 #include "eager/BindingFront.h"
 #include "eager/Contiguous.h"
 #include "eager/Counters.h"
@@ -54,10 +55,11 @@ struct BoundRun {
 
 class ProgramRun {
 public:
-  explicit ProgramRun(const DispatchCall &call) : call(call) {}
+  explicit ProgramRun(const DispatchCall &call) : call(call), donated(findDonated(call)) {}
   llvm::Error run(Tensors &results);
 
 private:
+  static int findDonated(const DispatchCall &call);
   llvm::Expected<BoundShapesRef> findBinding();
   llvm::Error infer() { return call.op.infer(metas, call.segments).moveInto(inferred); }
   llvm::Expected<CompiledOpRef> findEntry();
@@ -71,11 +73,28 @@ private:
   llvm::SmallVector<uint64_t, 4> scalars(size_t count) const;
 
   const DispatchCall &call;
+  const int donated; // the operand whose memory the result takes over; -1: none
   Metas metas;
   llvm::SmallVector<TensorRef, 4> made;
   llvm::SmallVector<void *, 4> inputs;
   Metas inferred; // the results, once the operator was asked for them
 };
+
+/// The operand that is the destination, if the program may write there: nothing else that it reads lies there, and the
+/// result has its shape, which that of an elementwise operator need not have. An error that a call of async level 1
+/// tells would leave the memory without a value.
+int ProgramRun::findDonated(const DispatchCall &call) {
+  if (LLVM_LIKELY(!call.into) || asyncLevel() == 1 || call.info().lowering == Lowering::Elementwise)
+    return -1;
+  int number = inPlaceOperand(call.info());
+  if (number < 0)
+    return -1;
+  const TensorImpl &target = call.into->target, &operand = *call.operands[number].tensor;
+  auto isThere = [&](const Operand &each) { return &each.tensor->storage() == &target.storage(); };
+  bool isTarget = isThere(call.operands[number]) && operand.offset() == target.offset() &&
+                  operand.shape() == target.shape() && operand.isContiguous() && target.isContiguous();
+  return isTarget && llvm::count_if(call.operands, isThere) == 1 ? number : -1;
+}
 
 /// The program for operands of these metas; `unknown` is the same with the sizes left open that the program may leave
 /// open.
@@ -84,11 +103,13 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   for (const TensorMeta &meta : unknown)
     for (int64_t size : meta.shape)
       space = mixHash(space, uint64_t(size));
+  space += uint64_t(donated + 1);
   OpKey key{keyOfOp(call.op, false), keyOfOperands(call.operands, call.segments), space ^ call.device().keySalt()};
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Error e = infer())
       return std::move(e); // it names the user's shapes
-    return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false, call.device());
+    return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments), donated}, false,
+                   call.device());
   });
 }
 
@@ -131,6 +152,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   if (compiled.bindsAttrs)
     shapes->op = call.op;
   shapes->threads = threads;
+  shapes->isInPlace = donated >= 0;
   shapes->calls = shapes->bound->tableCalls();
   compiled.addBound(shapes);
   return shapes;
@@ -159,6 +181,10 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars(size_t count) const {
 }
 
 llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
+  if (donated >= 0) {
+    takeOver(call, results);
+    return llvm::Error::success();
+  }
   for (const TensorMeta &meta : shapes.bound->mostOutputs()) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape, call.device());
     if (!result)
@@ -206,7 +232,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::findBinding() {
   BindingFront &front = BindingFront::own();
   bool isPlain = call.segments.empty();
   if (isPlain)
-    if (BoundShapesRef known = front.find(call.op, call.operands, call.device(), runtime::numThreads())) {
+    if (BoundShapesRef known = front.find(call.op, call.operands, call.device(), runtime::numThreads(), donated >= 0)) {
       count(Count::CacheHits);
       return known;
     }
@@ -224,9 +250,12 @@ llvm::Error ProgramRun::run(Tensors &results) {
   llvm::Expected<BoundShapesRef> shapes = findBinding();
   if (!shapes)
     return shapes.takeError();
+  runtime::Bound &bound = *(*shapes)->bound;
+  bool isHeld = donated >= 0 && call.into->target.storage().isHeld(); // a queued operator may still read or write it
+  if (isHeld && !call.into->isSeen && !bound.needsWorker())
+    return ProgramRun({call.op, call.operands, call.segments}).run(results); // memory of its own need not wait
   if (llvm::Error e = readOperands())
     return e;
-  runtime::Bound &bound = *(*shapes)->bound;
   if (llvm::Error e = allocate(**shapes, results))
     return e;
   BoundRun task{*shapes, std::move(inputs), {}, scalars(bound.numScalars())};
@@ -234,7 +263,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())
     return runDataDependent(task, results);
-  Readiness readiness = readinessOf(operands());
+  Readiness readiness = isHeld ? Readiness::Pending : readinessOf(operands());
   if (readiness == Readiness::Poisoned) {
     inheritFailure(operands(), results);
     return llvm::Error::success();

@@ -174,10 +174,7 @@ llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &
       return std::move(e);
     operands[1] = Operand(value);
   }
-  llvm::Expected<Tensors> results = apply(builtin::IndexSet(axes), operands, {1, 1, unsigned(axes.size())});
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
+  return updated(x, builtin::IndexSet(axes), operands, {1, 1, unsigned(axes.size())});
 }
 
 /// Whether the value is the same for every element of a mask over the first `rank` axes of x; a size of 1 that data
@@ -200,7 +197,7 @@ llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const
   llvm::Expected<TensorRef> wide = added.empty() ? mask : applyOne(builtin::ExpandDims(added), {Operand(mask)});
   if (!wide)
     return wide;
-  return applyOne(builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
+  return updated(x, builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
 }
 
 /// x with the value in the place of what the key takes.

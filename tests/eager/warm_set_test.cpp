@@ -26,6 +26,8 @@ TEST_CASE("the text of a class is the class") {
   CHECK(shipped("x86-64-v4")->keys() == keys);
   const char *strides = "add{} (f32[?, ?] strided, f32[?, ?] rows)";
   CHECK(llvm::cantFail(OpClass::parse(strides)).toText() == strides);
+  const char *donated = "index_set{axes=[0]} (f32[?, ?] donated, f32[?], i32[?]) 1 1 1";
+  CHECK(llvm::cantFail(OpClass::parse(donated)).toText() == donated);
 }
 
 TEST_CASE("a text that is no class is refused") {

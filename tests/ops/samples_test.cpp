@@ -18,6 +18,21 @@ TEST_CASE("every sample infers") {
   });
 }
 
+TEST_CASE("a result that may lie where an operand does is like the operand") {
+  unsigned count = 0;
+  forEachSample([&](const SampleCall &call) {
+    if (call.op.info().lowering == Lowering::Elementwise) // may broadcast it
+      return;
+    INFO(call.name);
+    Metas results = llvm::cantFail(call.op.infer(call.operands, call.segments));
+    for (auto [operand, result] : call.op.info().inplace) {
+      CHECK(toString(results[result]) == toString(call.operands[operand]));
+      ++count;
+    }
+  });
+  CHECK(count > 6);
+}
+
 TEST_CASE("unknown dimensions infer, and never contradict the known ones") {
   forEachSample([](const SampleCall &call) {
     INFO(call.name);
