@@ -195,6 +195,16 @@ def test_state_and_sizes_of_data_are_refused():
     _refused("sizes must not depend on data", ValueError, chosen)
 
 
+@pytest.mark.parametrize("width", [0, 1, 4])
+def test_a_transposed_convolution_comes_back_with_its_padding(width):
+    op = B.ConvTranspose2d(strides=[2, 3], padding=[1, 0], dilation=[2, 1], output_padding=[1, 2])
+    inputs = tensor(1, 2, 3, width), tensor(2, 3, 3, 3)
+    model, (wanted,) = exported(lambda x, weight: apply(op, x, weight)[0], *inputs)
+    (got,) = flat(tessera.onnx.load(model)(*inputs))
+    assert got.shape == wanted.shape
+    np.testing.assert_allclose(got.numpy(), wanted, rtol=1e-6)
+
+
 def test_float16_and_bfloat16_stay():
     for dtype in ("float16", "bfloat16"):
         x = tensor(2, 3).astype(dtype)

@@ -13,6 +13,7 @@ from tests.random.program import Input, Program, Statement
 
 _SPLIT = 1 << 17  # elements: a copy of so many floats is split over two threads
 _MOST = 1 << 21
+_MOST_RESULTS = 1 << 23  # elements of a call: what is larger takes a minute, and shows no more
 _PAIRS = ("kron", "outer")  # their results have an element for each pair of elements
 _SIZES = ("shape", "num", "n", "m", "sections")  # attributes that are sizes
 
@@ -127,15 +128,22 @@ def numbered(number):
     return replace(_all()[number], seed=number)
 
 
+def is_small(seen):
+    """Whether no call that was observed gave too much to compare in every mode."""
+    counts = [sum(int(np.prod(shape)) for shape, *_ in results) for results, _ in seen[0]]
+    return max(counts) <= _MOST_RESULTS
+
+
 def chosen(record, dtype, wanted, count):
     """The first `count` programs that eager runs; the others are refused."""
     found = []
     for program in itertools.islice(programs(record, dtype, wanted), 12):
         try:
-            modes.eager(program, modes.CALLS[:1])
+            seen = modes.eager(program, modes.CALLS[:1])
         except (ValueError, TypeError, IndexError, NotImplementedError):
             continue
-        found.append(program)
+        if is_small(seen):
+            found.append(program)
         if len(found) == count:
             break
     return found
