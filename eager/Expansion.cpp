@@ -11,7 +11,6 @@
 #include "eager/GraphOp.h"
 #include "eager/GraphProgram.h"
 #include "ops/Hash.h"
-#include "llvm/ADT/DenseSet.h"
 
 #include <array>
 #include <memory>
@@ -60,19 +59,6 @@ llvm::Expected<std::shared_ptr<KnownGraph>> graphOf(const DispatchCall &call) {
   return known;
 }
 
-/// Whether this thread may make one more program of graphs of the operator, each of which has other numbers in it.
-bool mayHaveProgram(const KnownGraph &known, const OpDef &program) {
-  constexpr unsigned kMostPrograms = 16;
-  thread_local llvm::DenseMap<const OpInfo *, llvm::SmallDenseSet<uint64_t, 4>> made;
-  llvm::SmallDenseSet<uint64_t, 4> &own = made[&known.op.info()];
-  uint64_t hash = program.hash();
-  for (const TensorMeta &meta : known.operands)
-    for (int64_t size : meta.shape)
-      hash = isSized(program) ? mixHash(hash, uint64_t(size)) : hash;
-  hash >>= 2; // a set has no place for the last two numbers
-  return own.contains(hash) || (own.size() < kMostPrograms && own.insert(hash).second);
-}
-
 /// Whether a result is a view of what an operator made, which a program would copy.
 bool givesViews(const Subgraph &graph) {
   return llvm::any_of(graph.nodes, [&](const Subgraph::Node &node) {
@@ -109,7 +95,7 @@ std::optional<GraphProgram> makeProgram(const KnownGraph &known, llvm::ArrayRef<
     program = writeProgram(known.graph, *bySymbols, symbols, operands, std::nullopt);
   if (!program)
     program = writeSizedProgram(known.graph, operands);
-  return mayHaveProgram(known, program->op) ? std::move(program) : std::nullopt;
+  return mayHaveProgram(known.op.info(), program->op, known.operands) ? std::move(program) : std::nullopt;
 }
 
 /// What to run in the place of the operators; null: one by one, which walk operands by their strides, too.

@@ -70,6 +70,11 @@ const GradientPrograms::Made &GradientPrograms::programs(const BackwardPlan &pla
     if (std::optional<Repeated> repeated = repeatedOf(*plan.graph, inputs, grad))
       own->repeated = writeProgram(*plan.graph, *bySymbols, symbols, inputs, repeated);
   }
+  if (!own->whole) { // for these sizes alone
+    GraphProgram sized = writeSizedProgram(*plan.graph, inputs);
+    if (mayHaveProgram(plan.op.info(), sized.op, plan.operands))
+      own->whole = std::move(sized);
+  }
   const Made *none = nullptr;
   return made.compare_exchange_strong(none, own.get(), std::memory_order_acq_rel) ? *own.release() : *none;
 }

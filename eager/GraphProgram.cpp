@@ -5,7 +5,9 @@
 #include "eager/Dispatch.h"
 #include "eager/GraphOp.h"
 #include "eager/Transformations.h"
+#include "ops/Hash.h"
 #include "ops/SizeExpr.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -50,6 +52,18 @@ bool mayBeProgram(const Subgraph &graph) {
   constexpr size_t kMostOperators = 64;
   return graph.nodes.size() <= kMostOperators && llvm::is_contained(graph.inputUsed, true) &&
          llvm::count_if(graph.nodes, isKernel) >= 2 && llvm::all_of(graph.nodes, mayBePart);
+}
+
+bool mayHaveProgram(const OpInfo &info, const OpDef &program, llvm::ArrayRef<TensorMeta> operands) {
+  constexpr unsigned kMostPrograms = 16;
+  thread_local llvm::DenseMap<const OpInfo *, llvm::SmallDenseSet<uint64_t, 4>> made;
+  llvm::SmallDenseSet<uint64_t, 4> &own = made[&info];
+  uint64_t hash = program.hash();
+  for (const TensorMeta &meta : operands)
+    for (int64_t size : meta.shape)
+      hash = isSized(program) ? mixHash(hash, uint64_t(size)) : hash;
+  hash >>= 2; // a set has no place for the last two numbers
+  return own.contains(hash) || (own.size() < kMostPrograms && own.insert(hash).second);
 }
 
 //===----------------------------------------------------------------------===//

@@ -117,15 +117,12 @@ llvm::Error Binder::measureLookups(const Step &step, KernelOperands &operands) {
                                                 llvm::Twine(unsigned(lookup.axis)));
     operands.bounds.push_back({layout.strides[lookup.axis], 0, 0, layout.shape[lookup.axis]});
   }
-  const LookupDecl *scatter = nullptr; // a kernel has one at most
   for (const LookupDecl &lookup : step.lookups) {
     Layout &layout = operands.layouts[lookup.operand];
     layout.shape[lookup.axis] = 1;
     layout.strides[lookup.axis] = 0;
-    if (lookup.operand >= step.operands.size())
-      scatter = &lookup;
   }
-  if (scatter)
+  if (const LookupDecl *scatter = scatterOf(step))
     startFrom(step, exe.nodes[scatter->node], operands);
   return llvm::Error::success();
 }

@@ -29,6 +29,12 @@ std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan
   return pieces;
 }
 
+const LookupDecl *scatterOf(const Step &step) {
+  auto found =
+      llvm::find_if(step.lookups, [&](const LookupDecl &each) { return each.operand >= step.operands.size(); });
+  return found == step.lookups.end() ? nullptr : &*found;
+}
+
 static bool sameLayout(const Layout &a, const Layout &b) {
   return a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
 }
@@ -216,8 +222,9 @@ bool StoragePlanner::mayShare(const Step &step, int32_t index, uint16_t number, 
     return false;
   Place from = plan.places[root], to = plan.places[result];
   // An update of an output is made there from the start; a kernel that reads one memory and writes another copies
-  // nothing.
-  bool intoOutput = to.kind == Place::Output && exe.outputs[to.index].donates < 0 && step.kind != StepKind::Kernel;
+  // nothing, unless it writes at indices.
+  bool copies = step.kind != StepKind::Kernel || scatterOf(step);
+  bool intoOutput = to.kind == Place::Output && exe.outputs[to.index].donates < 0 && copies;
   if (from.kind != Place::Arena || !(intoOutput || (to.kind == Place::Arena && from.index != to.index)))
     return false;
   if (plan.allocations[from.index].last != index || !sameLayout(layouts[operand], layouts[result]))

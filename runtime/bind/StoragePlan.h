@@ -47,6 +47,9 @@ std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan
 /// The value that a view looks at, through any number of views.
 ValueId rootOf(const Executable &exe, ValueId value);
 
+/// The lookup by which a kernel writes at indices into what an operand holds; null: it has none. It has one at most.
+const LookupDecl *scatterOf(const Step &step);
+
 /// Chooses a place for every value. Lifetimes follow from the steps; an output is written where it belongs unless its
 /// buffer is read later; a result may take the memory of an operand that dies (Step::inplace). `metas` and `layouts`
 /// are by value. Copies run after the last step, as step number exe.steps.size().

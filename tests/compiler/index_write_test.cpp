@@ -69,6 +69,24 @@ TEST_CASE("a wrong index leaves the caller's memory as it was") {
   }
 }
 
+TEST_CASE("what a kernel writes into at indices is made where the output lies") {
+  GraphBuilder b;
+  auto x = b.input("x", TensorMeta(DType::Float32, {kUnknown, 3}));
+  auto index = b.input("index", TensorMeta(DType::Int32, {kUnknown, 3}));
+  auto rows = b.input("rows", TensorMeta(DType::Float32, {kUnknown, 3}));
+  OpDef add = OpDef::get("add_along_axes").set("axes", IntList{0});
+  b.output(apply(b, add, {apply(b, OpDef::get("exp"), {x}), rows, index}), "out");
+  auto program = llvm::cantFail(runtime::Program::create(llvm::cantFail(compiler::compile(b.finish()))));
+  TensorMeta meta(DType::Float32, {2, 3});
+  auto bound = llvm::cantFail(program->bind({meta, TensorMeta(DType::Int32, {2, 3}), meta}));
+  CHECK(bound->launches() == 2);
+  CHECK(bound->plan().empty());
+  Values zeros(6), ones(6, 1), out(6);
+  std::vector<int32_t> places = {0, 1, 1, 1, 1, 0};
+  llvm::cantFail(runtime::run(*bound, {zeros.data(), places.data(), ones.data()}, llvm::ArrayRef<void *>{out.data()}));
+  CHECK(out == Values{2, 1, 2, 2, 3, 2});
+}
+
 TEST_CASE("what is read for its shape only is not made") {
   GraphBuilder b;
   auto x = b.input("x", TensorMeta(DType::Float32, {kUnknown, 3}));

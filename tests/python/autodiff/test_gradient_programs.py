@@ -49,6 +49,7 @@ CALLS = {
     "sizes in the graph": (lambda x, w, b: F.layer_norm(x, (8,), True, w, b), [(3, 8), (8,), (8,)]),
     "groups": (lambda x, w, b: F.group_norm(x, 2, True, w, b), [(2, 4, 3, 3), (4,), (4,)]),
     "statistics": (F.normalize, [(5, 6)]),
+    "a size that is read nowhere": (lambda x: F.nll_loss(x, Tensor([4, 0, 4])), [(3, 5)]),
 }
 
 
@@ -94,6 +95,22 @@ def test_neither_numbers_nor_sizes_compile_anew():
 
     run(0.5, 6, 11)
     assert counted(lambda: run(0.125, 9, 14), "compilations") == [0]
+
+
+def test_a_gradient_of_sizes_that_nothing_has_compiles_once_for_each():
+    def calls(rows, runs=RUNS):
+        x, label = values(rows, 7), Tensor([6] * rows)
+        for _ in range(runs):
+            gradients(lambda x: F.nll_loss(x, label), [x])
+
+    calls(3)
+    (results,) = counted(lambda: calls(3, 1), "results_of_kernels")
+    assert results == 4  # nll_loss, its sum, the 1 that arrives, and the gradient
+    for rows in range(4, 40):
+        calls(rows)
+    assert counted(lambda: calls(3), "compilations") == [0]
+    compiled = counted(lambda: [calls(rows) for rows in range(40, 50)], "compilations")
+    assert compiled == [0]  # there are enough: operator by operator
 
 
 def test_places_in_the_graph_are_no_programs():
