@@ -36,7 +36,8 @@ bool mayBeProgram(const Subgraph &graph);
 /// Whether no attribute of an operator puts one of many numbers into the graph that it is made of, as a slice does.
 bool hasFewGraphs(const OpDef &op);
 
-/// Whether this thread may make one more program of graphs of the operator, each of which has other numbers in it.
+/// Whether this thread may make one more program of graphs of the operator, each of which has other numbers in it, for
+/// calls with these operands.
 bool mayHaveProgram(const OpInfo &info, const OpDef &program, llvm::ArrayRef<TensorMeta> operands);
 
 /// Symbols for the sizes of operands, equal ones the same. 0 and 1 have none: their graphs are others.

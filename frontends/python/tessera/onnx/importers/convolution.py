@@ -40,15 +40,15 @@ def _conv_transpose(node, x, weight, bias=None):
     extra = list(node["output_padding"] or [0] * axes)
     low, high = _transposed_borders(node, windows, extra)
 
-    def transposed(padding, outside):
+    def _transposed(padding, outside):
         function = getattr(_ops, f"conv_transpose{axes}d")
         sizes = (windows.strides, padding, windows.dilations, node["group"], outside)
         return function(x, weight, *sizes)
 
     pairs = zip(extra, windows.strides, strict=True)
     if list(low) == list(high) and min(low) >= 0 and all(more < step for more, step in pairs):
-        return with_bias(transposed(list(low), extra), bias)
-    whole = transposed([0] * axes, [0] * axes)
+        return with_bias(_transposed(list(low), extra), bias)
+    whole = _transposed([0] * axes, [0] * axes)
     low = [0, 0, *(-size for size in low)]
     high = [0, 0, *(more - size for size, more in zip(high, extra, strict=True))]
     return with_bias(_ops.pad(whole, low, high, 0.0), bias)
