@@ -42,7 +42,6 @@ public:
 
   /// Makes backward() return the gradient of the present value of `leaf`; gives its place among the results.
   unsigned watch(TensorImpl &leaf);
-  unsigned numWatched() const { return watched.size(); }
   /// Whether the value was watched, or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
   /// Whether the value was watched itself.

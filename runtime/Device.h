@@ -103,7 +103,6 @@ public:
   /// What kernel number `index` of the image is launched by (KernelLaunch::fn). The host may call it where it addresses
   /// the device's memory; elsewhere it is the device's own handle.
   KernelFn entry(unsigned index) const { return functions[index]; }
-  unsigned numEntries() const { return functions.size(); }
 
 protected:
   llvm::SmallVector<KernelFn, 1> functions;

@@ -63,6 +63,14 @@ def test_a_sum_has_the_rounding_of_what_it_adds(size):
     assert not outside(Program(0, (numbers,), lines, ("v1",)))
 
 
+def test_singular_values_that_nearly_agree_have_the_rounding_of_lapack():
+    product = "xp.matmul(a0, xp.matrix_transpose(a0))"
+    text = f"xp.linalg.svdvals({product} * 0.0004 + xp.eye(3, dtype=a0.dtype))"
+    line = Statement(f"v0 = {text}", ("v0",), ("a0",), outside="array-api-strict")
+    matrices = Input("a0", "argument", (16, 16, 3, 3), "float32", -0.2, 0.2)
+    assert not outside(Program(0, (matrices,), (line,), ("v0",)))
+
+
 @pytest.mark.parametrize("text, library", [
     ("xp.exp(a0{})", "array-api-strict"), ("D.Normal(3.0, 1.0).log_prob(a0{})", "scipy"),
     ("a0[1:, None]{}", "numpy"), ("xp.sum(a0{})", "array-api-strict"),
