@@ -109,7 +109,7 @@ class Drawer:
         shape = [self.choose(self.sizes) for _ in range(self.random.randint(0, 5))]
         if shape and self.free and self.chance(0.5):
             shape[0] = self.free
-        while count_of(shape) > _MOST_OF_A_LINE:
+        while count_of(size or 1 for size in shape) > _MOST_OF_A_LINE:  # empty ones are many
             shape.pop()
         return tuple(shape)
 

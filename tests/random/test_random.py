@@ -128,6 +128,15 @@ def test_the_inputs_of_the_largest_sizes_are_small(seed):
     assert device.get_max_allocated_memory() - before <= 1 << 26
 
 
+def test_inputs_without_elements_have_few_rows():
+    """Five axes of these sizes hold 17 million empty matrices, which take NumPy minutes."""
+    drawer = drawing.Drawer(4270003896)
+    drawer.sizes = [0, 257]
+    shapes = [drawer.new_shape() for _ in range(300)]
+    assert any(0 in shape for shape in shapes)
+    assert max(drawing.count_of(size or 1 for size in shape) for shape in shapes) <= 1 << 13
+
+
 def test_all_values_of_a_program_have_a_bound(monkeypatch):
     whole = drawing.Drawer(8)
     whole.draw()
