@@ -28,6 +28,11 @@ def count_of(shape):
     return math.prod(map(int, shape))
 
 
+def extent_of(shape):
+    """What a draw bounds: its elements, or its empty rows, of which there may be as many."""
+    return count_of(size or 1 for size in shape)
+
+
 def bytes_of(value):
     """What a tensor holds; a view counts as a value of its own."""
     return count_of(value.shape) * value.dtype.itemsize
@@ -99,7 +104,7 @@ class Drawer:
         shape = [self.choose(self.sizes[-3:]) for _ in range(self.random.randint(1, 4))]
         if self.focus.sized:
             shape[0] = self.free
-        while count_of(shape) > _MOST_ELEMENTS:
+        while extent_of(shape) > _MOST_ELEMENTS:
             shape.pop()
         for _ in range(1 + self.focus.alike):
             self.new_input(tuple(shape), self.dtype, -2.0, 2.0)
@@ -109,7 +114,7 @@ class Drawer:
         shape = [self.choose(self.sizes) for _ in range(self.random.randint(0, 5))]
         if shape and self.free and self.chance(0.5):
             shape[0] = self.free
-        while count_of(size or 1 for size in shape) > _MOST_OF_A_LINE:  # empty ones are many
+        while extent_of(shape) > _MOST_OF_A_LINE:
             shape.pop()
         return tuple(shape)
 
@@ -167,7 +172,7 @@ class Drawer:
 
     def may_have(self, shape):
         """Whether a new input may have the shape."""
-        return count_of(shape) <= _MOST_ELEMENTS
+        return extent_of(shape) <= _MOST_ELEMENTS
 
     def new_input(self, shape, dtype, low, high):
         """A new argument, constant or parameter."""
@@ -194,7 +199,7 @@ class Drawer:
         """A call of a record's sample."""
         record = self.records[self.random.choice(len(self.records), p=self.weights)]
         draw = catalog.draw_call(self.random, record, self.dtype, self.sizes)
-        counts = [count_of(shape) for shape, *_ in draw.operands]
+        counts = [extent_of(shape) for shape, *_ in draw.operands]
         if max(counts, default=0) > _MOST_ELEMENTS or self.held() + 8 * sum(counts) > _MOST_BYTES:
             return
         same = self.candidates(self.dtype)

@@ -135,6 +135,8 @@ def test_inputs_without_elements_have_few_rows():
     shapes = [drawer.new_shape() for _ in range(300)]
     assert any(0 in shape for shape in shapes)
     assert max(drawing.count_of(size or 1 for size in shape) for shape in shapes) <= 1 << 13
+    program = draw(4270003896)
+    assert max(drawing.extent_of(each.shape) for each in program.inputs) <= 1 << 18
 
 
 def test_all_values_of_a_program_have_a_bound(monkeypatch):
