@@ -80,7 +80,7 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   }
   if ((*prepared)->updatesOutput())
     outputs[0].storage = inputs[0].storage;
-  std::vector<char> workspace((*prepared)->workspaceBytes() + 64);
+  std::vector<char> workspace((*prepared)->workspaceBytes() + 64, char(0xff)); // NaN in every dtype
   RunContext context;
   context.threads = (*prepared)->threads();
   context.workspace = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);

@@ -89,10 +89,10 @@ template <typename Fn> void products(const Case &c, const Shape &out, Fn &&fn) {
 void checkClose(HostTensor result, const std::vector<double> &expected, double tolerance) {
   auto values = asDouble(result);
   REQUIRE(values.size() == expected.size());
-  double worst = 0;
+  std::vector<double> errors;
   for (size_t i = 0; i < values.size(); ++i)
-    worst = std::max(worst, std::abs(values[i] - expected[i]) / (1 + std::abs(expected[i])));
-  CHECK(worst <= tolerance);
+    errors.push_back(std::abs(values[i] - expected[i]) / (1 + std::abs(expected[i])));
+  CHECK(llvm::all_of(errors, [&](double error) { return error <= tolerance; })); // NaN is not
 }
 
 const std::vector<Case> cases = {
@@ -109,6 +109,13 @@ const std::vector<Case> cases = {
     {{1, 4, 11}, {6, 2, 3}, {2}, {1}, {2}, 2},
     {{2, 2, 3, 4, 5}, {3, 2, 2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
     {{1, 16, 4, 5, 6}, {16, 8, 3, 1, 2}, {2, 1, 3}, {1, 0, 1}, {1, 3, 2}, 2},
+    // oneDNN 2.6.3 has kernels in bfloat16 that are wrong at these: on AMX, and the last two on all of AVX-512
+    {{2, 66, 7, 7}, {88, 66, 3, 3}, {1, 1}, {0, 0}, {2, 1}},
+    {{1, 66, 37, 5}, {96, 66, 5, 1}, {3, 3}, {1, 0}},
+    {{8, 192, 2}, {12, 48, 5}, {3}, {2}, {1}, 4},
+    {{8, 96, 10, 2, 18}, {3, 96, 5, 1, 2}, {2, 1, 1}, {0, 0, 0}, {1, 3, 1}},
+    {{2, 66, 23, 1}, {8, 66, 3, 3}, {1, 3}, {0, 2}, {3, 1}},
+    {{8, 66, 34, 1}, {8, 66, 2, 2}, {2, 2}, {0, 1}},
 };
 
 /// "conv2d" and the like, for as many axes as the case has.
