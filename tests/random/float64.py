@@ -238,7 +238,8 @@ def _first_beyond(got, wide, others, sizes, dtype, own=()):
 
 def beyond(got, want, moved, size, dtype, rounded=()):
     """Where `got` is farther from `want` than noise moves either and numbers of `size` are rounded;
-    empty for nowhere. `moved`, `rounded`: `want` and `got` with noise."""
+    empty for nowhere. `moved`, `rounded`: `want` and `got` with noise. What they may move above the
+    largest number may be infinite, or a NaN of infinities."""
     decided = [(each, want) for each in moved] + [(each, got) for each in rounded]
     if any(each.shape != still.shape for each, still in decided):
         return ""  # a size that noise decides
@@ -248,12 +249,13 @@ def beyond(got, want, moved, size, dtype, rounded=()):
         wrong = (got != want) & np.all([each == want for each in moved], axis=0)
         return _told(wrong, got, want, np.zeros(want.shape))
     numbers = got.astype(np.float64)
-    unit, least, _ = _FORMATS[dtype]
+    unit, least, largest = _FORMATS[dtype]
     with np.errstate(invalid="ignore", over="ignore"):
         spread = np.max([np.abs(each - want) for each in moved], axis=0)
         spread += np.max([_distance(each, numbers) for each in rounded], axis=0, initial=0.0)
         limit = _FACTOR * spread + _UNITS * (unit * size + least)
-        wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
+        overflows = ~np.isfinite(numbers) & (np.abs(want) + limit > largest)
+        wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit) & ~overflows
     return _told(wrong, numbers, want, limit)
 
 

@@ -14,7 +14,7 @@ from tessera import device, jit
 from tests.random import draw as drawing
 from tests.random import forms, minimise, one, worker
 from tests.random.draw import draw
-from tests.random.float64 import float64
+from tests.random.float64 import beyond, float64
 from tests.random.networks import network
 from tests.random.observe import SkippedError
 from tests.random.program import Input, Program, Statement
@@ -85,6 +85,17 @@ def test_a_wrong_number_is_found_beside_float64():
 def test_a_wrong_shape_or_infinity_is_found_beside_float64(text):
     """Which noise on the inputs of the narrow program does not excuse, since they stay."""
     assert float64(one_line(text, "float32"))
+
+
+def test_what_may_overflow_may_be_infinite_beside_float64():
+    got = np.array([np.inf, np.nan], "float32")
+    for want, moved, is_found in (
+        (3.3e38, 1.1, False),
+        (3.3e38, 1 + 1e-9, True),
+        (1e30, 1.1, True),
+    ):
+        wide = np.full(2, want)
+        assert bool(beyond(got, wide, [wide * moved], want, "float32")) == is_found, (want, moved)
 
 
 def test_a_wrong_integer_is_found_beside_float64():
