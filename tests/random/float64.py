@@ -32,10 +32,10 @@ _UNITS = 8
 # is 1 - z of a gate; a mean is rounded before it is taken away, then all is divided by a deviation
 # of at least sqrt(1e-5). A running logarithm is rounded for each element, and what that lost stays:
 # about sqrt(n) of n. A position in an image of 1 000 pixels is rounded before its fraction weighs
-# its neighbours.
+# its neighbours. Eigenvectors lose the rounding of the whole matrix (LAPACK Users' Guide, 4.7).
 _CANCELLING = {
     re.compile("logcumsumexp|resize|interpolate|warp|remap|roi", re.IGNORECASE): 64.0,
-    re.compile("gelu|gru", re.IGNORECASE): 1.0,
+    re.compile("gelu|gru|eigh|svd", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
 # Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
