@@ -144,13 +144,6 @@ static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, c
   calls.setImplementation(desc.impl_info_str());
 }
 
-/// The slot of an input in float32, whose layout `wanted` is.
-static int widenedInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
-  llvm::StringRef packing = packed(request, input);
-  return calls.reordered(
-      calls.inputSlot(input, packing.empty() ? dnnlDesc(request.inputs[input]) : packedDesc(packing)), wanted);
-}
-
 /// A bfloat16 gradient is computed in float32 and rounded once: this version's own kernels for it read what is not
 /// theirs where a step is larger than the image (8 images of 66 x 34 x 1, a kernel of 2 x 2, steps of 2, padding of 1).
 static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
@@ -159,9 +152,8 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
                                                            d.any(d.weight), d.any(d.target), d.stride, d.dilation,
                                                            d.pad, d.padEnd},
                                                           attributes(), dnnlEngine(), forward(d));
-  auto inputSlot = request.outputs[0].dtype == DType::Float32 ? imageInput : widenedInput;
-  int source = inputSlot(calls, request, 0, desc.src_desc());
-  int gradient = inputSlot(calls, request, 1, desc.diff_dst_desc());
+  int source = imageInput(calls, request, 0, desc.src_desc());
+  int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
   int output = calls.outputSlot(0, weightDesc(shape, request.outputs[0].dtype));
   int target = calls.targetSlot(output, desc.diff_weights_desc());
   std::vector<std::pair<int, int>> args = {

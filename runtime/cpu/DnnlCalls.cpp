@@ -20,7 +20,7 @@ const dnnl::engine &dnnlEngine() {
   static const dnnl::engine *engine = [] {
     dnnl::set_primitive_cache_capacity(0); // the runtime's own cache counts bytes
     // This version's kernels for AMX end a process with SIGILL at some products and give wrong convolutions.
-    if (!std::getenv("DNNL_MAX_CPU_ISA"))
+    if (!std::getenv("ONEDNN_MAX_CPU_ISA") && !std::getenv("DNNL_MAX_CPU_ISA"))
       dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();

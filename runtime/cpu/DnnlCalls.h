@@ -29,7 +29,7 @@ inline dnnl::memory::desc dnnlDesc(const TensorMeta &meta) {
 /// Calls fn; an exception of oneDNN becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
 llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn);
 
-/// A layout as a packing; row-major when it is `plain` or takes more bytes (padded channels).
+/// A layout as a packing; row-major when it is `plain` or takes more bytes (padded channels, a wider dtype).
 Packing packingOf(const dnnl::memory::desc &desc, const dnnl::memory::desc &plain);
 /// The layout that packingOf() gave this text for.
 dnnl::memory::desc packedDesc(llvm::StringRef packing);

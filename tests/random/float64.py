@@ -35,7 +35,7 @@ _UNITS = 8
 # its neighbours. Eigenvectors lose the rounding of the whole matrix (LAPACK Users' Guide, 4.7).
 _CANCELLING = {
     re.compile("logcumsumexp|resize|interpolate|warp|remap|roi", re.IGNORECASE): 64.0,
-    re.compile("gelu|gru|eigh|svd", re.IGNORECASE): 1.0,
+    re.compile("gelu|gru|eigh", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
 # Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
