@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/Device.h"
+#include "runtime/Elements.h"
 #include "runtime/KernelTable.h"
 #include "runtime/Worker.h"
 #include "tests/runtime/Expect.h"
@@ -94,6 +95,27 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
 template <typename T> bool sameBits(HostTensor a, HostTensor b) {
   auto x = a.values<T>(), y = b.values<T>();
   return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+
+/// The elements of a tensor of floats or integers.
+inline std::vector<double> asDouble(HostTensor tensor) {
+  std::vector<double> out;
+  runtime::withType(tensor.meta.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (T value : tensor.values<T>())
+      out.push_back(double(runtime::widen(value)));
+  });
+  return out;
+}
+
+/// Checks that each number is within `tolerance` of the one wanted, in units of 1 plus its magnitude. NaN never is.
+inline void checkClose(const std::vector<double> &got, const std::vector<double> &wanted, double tolerance) {
+  REQUIRE(got.size() == wanted.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    if (!(std::abs(got[i] - wanted[i]) <= tolerance * (1 + std::abs(wanted[i])))) {
+      INFO("element " << i);
+      REQUIRE(got[i] == wanted[i]);
+    }
 }
 
 } // namespace tess::test

@@ -20,16 +20,6 @@ HostTensor tensorOf(DType dtype, llvm::ArrayRef<int64_t> shape, const Numbers &v
   return out;
 }
 
-Numbers numbersOf(HostTensor tensor) {
-  Numbers out;
-  withFloatType(tensor.meta.dtype, [&](auto tag) {
-    using T = decltype(tag);
-    for (T value : tensor.values<T>())
-      out.push_back(double(widen(value)));
-  });
-  return out;
-}
-
 /// Of each [m, k] and [k, n] of a batch.
 Numbers product(const Numbers &x, const Numbers &y, size_t m, size_t k, size_t n) {
   Numbers out(x.size() / (m * k) * m * n);
@@ -59,16 +49,11 @@ Numbers diagonal(const Numbers &x, size_t n) {
 Numbers identities(size_t count, size_t n) { return diagonal(Numbers(count * n, 1), n); }
 
 void checkClose(const Numbers &got, const Numbers &wanted, DType dtype) {
-  double limit = dtype == DType::Float64   ? 1e-12
-                 : dtype == DType::Float32 ? 1e-5
-                 : dtype == DType::Float16 ? 1e-2
-                                           : 1e-1;
-  REQUIRE(got.size() == wanted.size());
-  for (size_t i = 0; i < got.size(); ++i)
-    if (std::abs(got[i] - wanted[i]) > limit * (1 + std::abs(wanted[i]))) {
-      INFO("element " << i);
-      REQUIRE(got[i] == wanted[i]);
-    }
+  double tolerance = dtype == DType::Float64   ? 1e-12
+                     : dtype == DType::Float32 ? 1e-5
+                     : dtype == DType::Float16 ? 1e-2
+                                               : 1e-1;
+  test::checkClose(got, wanted, tolerance);
 }
 
 /// Random numbers of a shape, with something added on the diagonals of square matrices.
@@ -84,7 +69,7 @@ HostTensor random(DType dtype, llvm::ArrayRef<int64_t> shape, unsigned seed, dou
 }
 
 HostTensor definite(DType dtype, int64_t batch, int64_t n) {
-  Numbers x = numbersOf(random(DType::Float64, {batch, n, n}, 5));
+  Numbers x = asDouble(random(DType::Float64, {batch, n, n}, 5));
   Numbers values = product(x, transposed(x, size_t(n), size_t(n)), size_t(n), size_t(n), size_t(n));
   for (size_t i = 0; i < values.size(); ++i)
     if (i / size_t(n) % size_t(n) == i % size_t(n))
@@ -98,7 +83,7 @@ std::vector<Numbers> resultsOf(const char *op, std::vector<HostTensor> inputs) {
   CHECK(result.implementation == std::string("lapack:") + op);
   std::vector<Numbers> all;
   for (const HostTensor &output : result.outputs)
-    all.push_back(numbersOf(output));
+    all.push_back(asDouble(output));
   return all;
 }
 
@@ -109,7 +94,7 @@ DType eachDType() { return GENERATE(DType::Float16, DType::BFloat16, DType::Floa
 TEST_CASE("lapack: systems are solved in every dtype, batches broadcast") {
   DType dtype = eachDType();
   HostTensor a = random(dtype, {2, 1, 5, 5}, 1, 4), b = random(dtype, {3, 5, 2}, 2);
-  Numbers x = resultsOf("solve", {a, b})[0], left = numbersOf(a), right = numbersOf(b);
+  Numbers x = resultsOf("solve", {a, b})[0], left = asDouble(a), right = asDouble(b);
   REQUIRE(x.size() == 2 * 3 * 5 * 2);
   for (size_t i = 0; i < 6; ++i) {
     Numbers one(left.begin() + long(i / 3 * 25), left.begin() + long(i / 3 * 25 + 25));
@@ -121,7 +106,7 @@ TEST_CASE("lapack: systems are solved in every dtype, batches broadcast") {
 
 TEST_CASE("lapack: a triangle is read, the rest is not") {
   bool isLower = GENERATE(false, true), isTransposed = GENERATE(false, true), isUnit = GENERATE(false, true);
-  Numbers a = numbersOf(random(DType::Float64, {4, 4}, 1, 3)), triangle = a;
+  Numbers a = asDouble(random(DType::Float64, {4, 4}, 1, 3)), triangle = a;
   for (size_t i = 0; i < 16; ++i)
     if (i / 4 == i % 4 ? isUnit : (i / 4 < i % 4) == isLower)
       triangle[i] = i / 4 == i % 4 ? 1 : 0;
@@ -130,32 +115,32 @@ TEST_CASE("lapack: a triangle is read, the rest is not") {
   op.set("lower", isLower).set("transpose", isTransposed).set("unit_diagonal", isUnit);
   CallResult result = callKernel(op, {tensorOf(DType::Float64, {4, 4}, a), b});
   Numbers matrix = isTransposed ? transposed(triangle, 4, 4) : triangle;
-  checkClose(product(matrix, numbersOf(result.outputs[0]), 4, 4, 3), numbersOf(b), DType::Float64);
+  checkClose(product(matrix, asDouble(result.outputs[0]), 4, 4, 3), asDouble(b), DType::Float64);
 }
 
 TEST_CASE("lapack: the product of factors is the matrix, in every dtype") {
   DType dtype = eachDType();
   HostTensor x = definite(dtype, 3, 6);
   Numbers l = resultsOf("cholesky", {x})[0];
-  checkClose(product(l, transposed(l, 6, 6), 6, 6, 6), numbersOf(x), dtype);
+  checkClose(product(l, transposed(l, 6, 6), 6, 6, 6), asDouble(x), dtype);
   CHECK(l[1] == 0);
   auto spectrum = resultsOf("eigh", {x});
   Numbers scaled = product(spectrum[1], diagonal(spectrum[0], 6), 6, 6, 6);
-  checkClose(product(scaled, transposed(spectrum[1], 6, 6), 6, 6, 6), numbersOf(x), dtype);
+  checkClose(product(scaled, transposed(spectrum[1], 6, 6), 6, 6, 6), asDouble(x), dtype);
   int64_t rows = GENERATE(2, 5), columns = GENERATE(2, 4);
   size_t m = size_t(rows), n = size_t(columns), k = std::min(m, n);
   HostTensor y = random(dtype, {3, rows, columns}, 4);
   auto qr = resultsOf("qr", {y});
-  checkClose(product(qr[0], qr[1], m, k, n), numbersOf(y), dtype);
+  checkClose(product(qr[0], qr[1], m, k, n), asDouble(y), dtype);
   checkClose(product(transposed(qr[0], m, k), qr[0], k, m, k), identities(3, k), dtype);
   auto svd = resultsOf("svd", {y});
-  checkClose(product(product(svd[0], diagonal(svd[1], k), m, k, k), svd[2], m, k, n), numbersOf(y), dtype);
+  checkClose(product(product(svd[0], diagonal(svd[1], k), m, k, k), svd[2], m, k, n), asDouble(y), dtype);
   checkClose(product(svd[2], transposed(svd[2], k, n), k, n, k), identities(3, k), dtype);
   checkClose(resultsOf("svdvals", {y})[0], svd[1], dtype);
 }
 
 TEST_CASE("lapack: determinants of products are products, of nothing 1") {
-  Numbers x = numbersOf(random(DType::Float64, {2, 4, 4}, 1)), y = numbersOf(random(DType::Float64, {2, 4, 4}, 2));
+  Numbers x = asDouble(random(DType::Float64, {2, 4, 4}, 1)), y = asDouble(random(DType::Float64, {2, 4, 4}, 2));
   auto det = [](const Numbers &of) { return resultsOf("det", {tensorOf(DType::Float64, {2, 4, 4}, of)})[0]; };
   Numbers both = det(product(x, y, 4, 4, 4)), first = det(x), second = det(y);
   checkClose(both, {first[0] * second[0], first[1] * second[1]}, DType::Float64);
