@@ -19,8 +19,10 @@ namespace {
 
 /// Commands that may be queued before a caller has to wait.
 constexpr uint64_t kMostWaiting = Worker::kCapacity - 128;
-/// Bytes of the storages that queued commands may hold: a program faster than its kernels must not take all memory.
-constexpr uint64_t kMostBytes = 512 << 20;
+/// Bytes of the storages that queued commands may hold. A program faster than its kernels must not take all memory, and
+/// memory that a kernel has just left should serve the next one, while a cache still has it: with 512 MiB a step of a
+/// Transformer encoder took 6 % longer, and one that is recorded 10 %.
+constexpr uint64_t kMostBytes = 64 << 20;
 /// Failures kept for sync(); later ones are only kept by their values.
 constexpr size_t kMostUnseen = 64;
 
@@ -80,9 +82,11 @@ llvm::Error awaitRoom() {
       return e;
   if (queuedBytes <= kMostBytes)
     return llvm::Error::success();
-  while (queuedBytes > kMostBytes / 2)
-    if (llvm::Error e = awaitCommand(worker.count() + 1))
+  while (queuedBytes > kMostBytes / 2) {
+    uint64_t run = worker.count();
+    if (llvm::Error e = awaitCommand(run + (worker.last() - run + 1) / 2))
       return e;
+  }
   return llvm::Error::success();
 }
 

@@ -163,7 +163,7 @@ TEST_CASE("what queued operators refer to is counted once, and again when it has
 TEST_CASE("a caller waits when queued operators refer to many bytes") {
   Level scope(2);
   auto bound = queueStats().mostBytes;
-  std::vector<float> data(16 << 20, 1);
+  std::vector<float> data(4 << 20, 1);
   TensorRef x = make(data), y;
   std::atomic<bool> isDone = false;
   auto gate = std::make_unique<Gate>();

@@ -13,7 +13,8 @@ import pytest
 
 WATCHDOG = 300
 
-# `slow(n)` queues n products, each of tens of milliseconds or more.
+# `slow(n)` queues n decompositions, each of tens of milliseconds, with small results: bytes limit
+# the queue.
 BEGIN = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -23,10 +24,13 @@ from tessera import _core
 
 big = tessera.Tensor(np.ones((1500, 1500)), dtype="float32")
 
+matrix = tessera.Tensor(np.random.RandomState(0).rand(700, 700), dtype="float32")
+ones = tessera.Tensor(np.ones((2, 700)), dtype="float32")
+
 def slow(count=12):
-    y = big
+    y = ones
     for _ in range(count):
-        y = (y @ big) * (1 / 1500)
+        y = y + 0 * F.svdvals(matrix + 0 * y[0, 0])
     return y
 
 def bad():
@@ -146,7 +150,7 @@ CALLS = [
     lambda: y[0].__setitem__(0, 1.0) or y.numpy(),
 ]
 for call in CALLS:
-    if _core.queue_stats()["commands"] < 20:
+    if _core.queue_stats()["commands"] < 150:
         y = slow(40)
     threading.Thread(target=interrupt).start()
     try:
@@ -175,9 +179,10 @@ def test_interrupt_while_the_queue_is_full():
         os.kill(os.getpid(), signal.SIGINT)
     threading.Thread(target=interrupt).start()
     kept = big * 2
+    y = big
     try:
         while True:
-            slow()
+            y = (y @ big) * (1 / 1500)
     except KeyboardInterrupt:
         print("interrupted", _core.queue_stats()["commands"] > 0)
     assert (kept.numpy() == 2).all()
