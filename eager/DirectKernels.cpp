@@ -203,7 +203,7 @@ void runParallel(const Launch &launch, runtime::Device &device, unsigned threads
 } // namespace
 
 TESS_CALLS_KERNELS static void launchNow(const Launch &launch, runtime::Device &device) {
-  runtime::bump(runtime::executorCounters.launches);
+  runtime::bump(&runtime::ExecutorCounters::launches);
   unsigned threads = launch.isTiny() ? 1 : runtime::numThreads();
   if (threads == 1) {
     if (LLVM_UNLIKELY(launch.tiled))
@@ -265,7 +265,7 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
 
 /// Puts the launch into the stream of a device that the host does not call, where it waits for what is before it.
 static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime::Device &device) {
-  runtime::bump(runtime::executorCounters.launches);
+  runtime::bump(&runtime::ExecutorCounters::launches);
   runtime::Stream &stream = device.defaultStream();
   uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
   runtime::KernelLaunch whole = wholeOf(launch);

@@ -16,8 +16,16 @@
 namespace tess::runtime {
 
 ExecutorStats executorStats() {
-  const ExecutorCounters &c = executorCounters;
-  return {c.binds, c.runs, c.launches, c.libraryCalls, c.copies, c.workerRuns};
+  ExecutorStats sum = {};
+  for (const ExecutorCounters &c : executorCounters) {
+    sum.binds += c.binds;
+    sum.runs += c.runs;
+    sum.launches += c.launches;
+    sum.libraryCalls += c.libraryCalls;
+    sum.copies += c.copies;
+    sum.workerRuns += c.workerRuns;
+  }
+  return sum;
 }
 
 uint64_t launchCount() { return executorStats().steps(); }
@@ -107,7 +115,7 @@ llvm::Error Runner::launch(Command &command) {
   if (command.scratchOffset >= 0)
     command.launch.scratch = arena() + command.scratchOffset;
   if (isCounted)
-    bump(executorCounters.launches);
+    bump(&ExecutorCounters::launches);
   if (command.looksUp)
     return launchLookup(bound, command, arena() + command.scratchOffset, stream);
   return stream.launch(command.launch);
@@ -132,7 +140,7 @@ llvm::Error Runner::call(Command &command) {
     context.workspace = arena() + command.scratchOffset;
   llvm::ArrayRef<void *> pointers(bound.pointers.data() + command.firstPointer,
                                   size_t(command.numInputs) + command.numOutputs);
-  bump(executorCounters.libraryCalls);
+  bump(&ExecutorCounters::libraryCalls);
   llvm::Error error = stream.call(*command.kernel, context, pointers.take_front(command.numInputs),
                                   pointers.drop_front(command.numInputs));
   if (!error && bound.dependsOnData)
@@ -142,7 +150,7 @@ llvm::Error Runner::call(Command &command) {
 
 llvm::Error Runner::copy(const Command &command) {
   void *const *pointers = bound.pointers.data() + command.firstPointer;
-  bump(executorCounters.copies);
+  bump(&ExecutorCounters::copies);
   const CopyLayouts &layouts = bound.copies[command.copy];
   bool isCarried = command.step && command.step->kind == StepKind::Loop;
   if (isCarried && pointers[0] == pointers[1]) // into an output that takes over the input
@@ -183,7 +191,7 @@ llvm::Error Runner::execute(Command &command) {
     return copy(command);
   case Command::Batch:
     if (isCounted)
-      bump(executorCounters.launches);
+      bump(&ExecutorCounters::launches);
     return stream.launchAll(llvm::ArrayRef(bound.batched).slice(command.firstLaunch, command.numLaunches),
                             command.parts);
   case Command::Loop:
@@ -256,7 +264,7 @@ llvm::Error Runner::runAll(llvm::MutableArrayRef<Command> commands) {
 }
 
 llvm::Error Runner::run() {
-  bump(executorCounters.runs);
+  bump(&ExecutorCounters::runs);
   uint64_t begin = profile ? profiler::now() : 0;
   llvm::Error error = runAll(bound.commands);
   if (!bound.program->device().hostAccessible()) { // what is queued uses memory of the caller's, after an error too
@@ -320,7 +328,7 @@ static llvm::Error runPatched(Commands &bound, const RunOptions &options) {
   Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
   if (!bound.needsWorker || Worker::onWorkerThread())
     return Runner(bound, stream, options.isCounted, options.poll).run();
-  bump(executorCounters.workerRuns);
+  bump(&ExecutorCounters::workerRuns);
   return Worker::global().call([&] { return Runner(bound, stream, options.isCounted, nullptr).run(); });
 }
 

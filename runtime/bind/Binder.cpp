@@ -91,7 +91,7 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
     return std::move(error);
   addOutputCopies();
   finish();
-  bump(executorCounters.binds);
+  bump(&ExecutorCounters::binds);
   return std::make_shared<Bound>(std::move(bound));
 }
 
