@@ -171,11 +171,20 @@ llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> oper
   return std::move(results.front());
 }
 
-llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device) {
+/// As applyOther(), of one result.
+static llvm::Expected<TensorRef> applyOneOther(const Operator &op, llvm::ArrayRef<Operand> operands) {
   Tensors results;
-  if (llvm::Error e = applyOther(CreateTensor(meta, bytes, device), {}, results))
+  if (llvm::Error e = applyOther(op, operands, results))
     return std::move(e);
   return std::move(results.front());
+}
+
+llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device) {
+  return applyOneOther(CreateTensor(meta, bytes, device), {});
+}
+
+llvm::Expected<TensorRef> dupTensor(TensorImpl &tensor, bool detach) {
+  return applyOneOther(DupTensor(detach), {Operand(&tensor)});
 }
 
 /// `number` as an element of T. A narrow float is rounded from float32, as the result of every operator is.

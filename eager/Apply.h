@@ -33,7 +33,7 @@ llvm::Expected<TensorRef> updated(TensorImpl &variable, const OpDef &op, llvm::A
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);
 /// Overwrites the elements of `variable` that the view operator `region` takes with those of `value`, in place. False:
 /// nothing was done, because something else would change too. `by`: the operator that makes a new value of `variable`.
-llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by);
+llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpInfo &by);
 /// As apply(), but writes the result into the memory of the operand of inPlaceOperand(), whose variable becomes the
 /// result. Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. It is an
 /// error, before anything is written, when the operand is no tensor, is an expanded view, has another shape or dtype
@@ -62,6 +62,8 @@ llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype, runtime::Device *device = nullptr);
 /// The same; of a size, a recording writes the expression down.
 llvm::Expected<TensorRef> scalarOf(Number number, DType dtype, runtime::Device *device = nullptr);
+/// Another variable of the same value; `detach` leaves the gradient behind.
+llvm::Expected<TensorRef> dupTensor(TensorImpl &tensor, bool detach);
 /// Waits for the value and copies it, row-major. The error of the operator that should have made it comes out here.
 llvm::Error readValue(TensorImpl &tensor, void *destination);
 /// The same value on `device`; `tensor` itself when it is there already. A copy in memory that the host cannot read

@@ -74,24 +74,14 @@ bool mayBeCompiled(const Subgraph &graph) {
          llvm::none_of(graph.nodes, [](const Subgraph::Node &node) { return node.op.info().isExpandedFirst; });
 }
 
-/// The graph with symbols for sizes; none: for other sizes it is another one.
-std::optional<Subgraph> graphBySymbols(const KnownGraph &known, const SizeSymbols &symbols) {
-  llvm::Expected<Subgraph> graph = known.op.makeForwardGraph(symbols.in(known.operands), known.segments);
-  if (!graph) {
-    llvm::consumeError(graph.takeError()); // a rule wants to know a size
-    return std::nullopt;
-  }
-  return symbols.makeEqual(known.graph, *graph) ? std::optional(std::move(*graph)) : std::nullopt;
-}
-
 /// The program of the graph, for these sizes alone where it cannot have symbols; none: it may not have one.
 std::optional<GraphProgram> makeProgram(const KnownGraph &known, llvm::ArrayRef<Operand> operands) {
   if (!mayBeCompiled(known.graph))
     return std::nullopt;
   SizeSymbols symbols(known.operands);
-  std::optional<Subgraph> bySymbols = graphBySymbols(known, symbols);
+  auto make = [&](llvm::ArrayRef<TensorMeta> metas) { return known.op.makeForwardGraph(metas, known.segments); };
   std::optional<GraphProgram> program;
-  if (bySymbols)
+  if (std::optional<Subgraph> bySymbols = symbols.in(known.graph, known.operands, make))
     program = writeProgram(known.graph, *bySymbols, symbols, operands, std::nullopt);
   if (!program)
     program = writeSizedProgram(known.graph, operands);

@@ -15,17 +15,6 @@ static bool mayBeProgram(const OpDef &op, const Subgraph &graph) {
   return hasFixedSizes && mayBeProgram(graph) && hasFewGraphs(op);
 }
 
-/// The graph of `plan` with symbols for the sizes in it; none: it is another one for other sizes.
-static std::optional<Subgraph> graphBySymbols(const BackwardPlan &plan, const SizeSymbols &symbols) {
-  llvm::Expected<Subgraph> graph =
-      plan.op.makeBackwardGraph(symbols.in(plan.operands), plan.needed, plan.hasOutputGrad, plan.segments, plan.hasSum);
-  if (!graph) {
-    llvm::consumeError(graph.takeError()); // a rule wants to know a size
-    return std::nullopt;
-  }
-  return symbols.makeEqual(*plan.graph, *graph) ? std::optional(std::move(*graph)) : std::nullopt;
-}
-
 /// Whether an axis has the same elements everywhere.
 static bool repeats(const TensorImpl &x) {
   return llvm::any_of(llvm::zip_equal(x.shape(), x.strides()),
@@ -65,7 +54,10 @@ const GradientPrograms::Made &GradientPrograms::programs(const BackwardPlan &pla
     return *known;
   auto own = std::make_unique<Made>();
   SizeSymbols symbols(plan.operands);
-  if (std::optional<Subgraph> bySymbols = graphBySymbols(plan, symbols)) {
+  auto make = [&](llvm::ArrayRef<TensorMeta> operands) {
+    return plan.op.makeBackwardGraph(operands, plan.needed, plan.hasOutputGrad, plan.segments, plan.hasSum);
+  };
+  if (std::optional<Subgraph> bySymbols = symbols.in(*plan.graph, plan.operands, make)) {
     own->whole = writeProgram(*plan.graph, *bySymbols, symbols, inputs, std::nullopt);
     if (std::optional<Repeated> repeated = repeatedOf(*plan.graph, inputs, grad))
       own->repeated = writeProgram(*plan.graph, *bySymbols, symbols, inputs, repeated);

@@ -82,15 +82,6 @@ int64_t SizeSymbols::find(int64_t size) const {
   return known == sizes.end() ? -1 : known - sizes.begin();
 }
 
-Metas SizeSymbols::in(llvm::ArrayRef<TensorMeta> metas) const {
-  Metas result(metas);
-  for (TensorMeta &meta : result)
-    for (int64_t &size : meta.shape)
-      if (int64_t symbol = find(size); symbol >= 0)
-        size = sizes::symbol(uint32_t(symbol));
-  return result;
-}
-
 bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_ref<int64_t(uint32_t)> sizeOf) {
   return llvm::equal(graph.nodes, symbolic.nodes, [&](const Subgraph::Node &own, const Subgraph::Node &other) {
     return own.inputs == other.inputs && own.outputs == other.outputs && own.segments == other.segments &&
@@ -98,8 +89,20 @@ bool isSameAt(const Subgraph &graph, const Subgraph &symbolic, llvm::function_re
   });
 }
 
-bool SizeSymbols::makeEqual(const Subgraph &graph, const Subgraph &bySymbols) const {
-  return isSameAt(graph, bySymbols, [&](uint32_t symbol) { return sizes[symbol]; });
+std::optional<Subgraph> SizeSymbols::in(const Subgraph &graph, llvm::ArrayRef<TensorMeta> operands,
+                                        MakeGraph make) const {
+  Metas symbolic(operands);
+  for (TensorMeta &meta : symbolic)
+    for (int64_t &size : meta.shape)
+      if (int64_t symbol = find(size); symbol >= 0)
+        size = sizes::symbol(uint32_t(symbol));
+  llvm::Expected<Subgraph> made = make(symbolic);
+  if (!made) {
+    llvm::consumeError(made.takeError()); // a rule wants to know a size
+    return std::nullopt;
+  }
+  bool isSame = isSameAt(graph, *made, [&](uint32_t symbol) { return sizes[symbol]; });
+  return isSame ? std::optional(std::move(*made)) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -47,10 +47,9 @@ struct SizeSymbols {
   explicit SizeSymbols(llvm::ArrayRef<TensorMeta> operands);
   /// The symbol of a size; -1: it has none.
   int64_t find(int64_t size) const;
-  /// The metas with symbols for their sizes.
-  Metas in(llvm::ArrayRef<TensorMeta> metas) const;
-  /// Whether `bySymbols` is `graph` at the sizes.
-  bool makeEqual(const Subgraph &graph, const Subgraph &bySymbols) const;
+  using MakeGraph = llvm::function_ref<llvm::Expected<Subgraph>(llvm::ArrayRef<TensorMeta> operands)>;
+  /// `graph`, which `make` gives for `operands`, with symbols for its sizes; none: for other sizes it is another one.
+  std::optional<Subgraph> in(const Subgraph &graph, llvm::ArrayRef<TensorMeta> operands, MakeGraph make) const;
 };
 
 /// An input that the program reads without the axes along which it repeats, and one of its true shape.

@@ -73,14 +73,14 @@ static llvm::Expected<bool> copiesOnWrite(const OpDef &op, const char *name, con
                          toString(target.meta()));
 }
 
-static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by) {
+static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpInfo &by) {
   if (target.numElements() == 0)
     return llvm::Error::success();
   target.storage().forgetPrint();
   if (asyncLevel() == 0)
     if (llvm::Error e = awaitAll()) // other threads may have queued operators
       return e;
-  return copyInto(target, value, by.name());
+  return copyInto(target, value, by.name);
 }
 
 bool ownsMemory(const TensorImpl &tensor) {
@@ -113,7 +113,7 @@ llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   return llvm::Error::success();
 }
 
-llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by) {
+llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpInfo &by) {
   if (!mayUpdate(variable) || &value.storage() == &variable.storage())
     return false;
   if (&value.storage().device() != &variable.storage().device())
@@ -166,7 +166,7 @@ llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm
     return llvm::Error::success();
   }
   target->storage().noteWrite(writeByHere(op.name()));
-  if (llvm::Error e = write(*target, result, op))
+  if (llvm::Error e = write(*target, result, op.info()))
     return e;
   target->takeTags(result);
   return llvm::Error::success();

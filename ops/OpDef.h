@@ -88,6 +88,13 @@ public:
   std::string serialize() const;
   static llvm::Expected<OpDef> parse(llvm::StringRef text);
 
+protected:
+  /// With all attributes, in the order of the record and of their kinds.
+  template <typename... Values> OpDef(const OpInfo &info, Values &&...values) : opInfo(&info) {
+    attrs.reserve(sizeof...(Values));
+    (attrs.emplace_back(std::forward<Values>(values)), ...);
+  }
+
 private:
   const OpInfo *opInfo = nullptr;
   llvm::SmallVector<AttrValue, 2> attrs;

@@ -158,12 +158,14 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
   if (!shaped)
     return shaped;
-  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
-  OpDef region = builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
-  llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
+  builtin::Slice region(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
+  llvm::Expected<bool> done = updateRegion(x, region, **shaped, builtin::SliceSet::record());
   if (!done)
     return done.takeError();
-  return *done ? TensorRef(&x) : applyExpressions(op, {Operand(&x), Operand(*shaped)});
+  if (*done)
+    return TensorRef(&x);
+  builtin::SliceSet op(region.getStarts(), region.getStops(), region.getSteps(), region.getInBounds());
+  return applyExpressions(op, {Operand(&x), Operand(*shaped)});
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {

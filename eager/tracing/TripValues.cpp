@@ -11,12 +11,7 @@
 
 namespace tess::eager {
 
-static llvm::Expected<TensorRef> detached(const TensorRef &value) {
-  llvm::Expected<Tensors> results = apply(DupTensor(/*detach=*/true), {Operand(value)});
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
-}
+static llvm::Expected<TensorRef> detached(const TensorRef &value) { return dupTensor(*value, /*detach=*/true); }
 
 static llvm::Expected<Tensors> detachedAll(llvm::ArrayRef<TensorRef> values) {
   Tensors plain;

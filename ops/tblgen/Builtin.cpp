@@ -66,9 +66,11 @@ void emitGetter(const AttrModel &attr, unsigned index, raw_ostream &os) {
      << "; }\n";
 }
 
-void emitClass(const OpModel &op, raw_ostream &os) {
-  os << "\n/// " << op.summary << "\nclass " << op.opdefName << " : public OpDef {\npublic:\n  explicit "
-     << op.opdefName << "(";
+/// `id`: the number of the record in allOps().
+void emitClass(const OpModel &op, size_t id, raw_ostream &os) {
+  os << "\n/// " << op.summary << "\nclass " << op.opdefName << " : public OpDef {\npublic:\n"
+     << "  static const OpInfo &record() { return allOps()[" << id << "]; }\n"
+     << "  explicit " << op.opdefName << "(";
   const char *separator = "";
   for (const AttrModel *attr : parameters(op)) {
     std::string type = parameterType(attr->kind);
@@ -80,25 +82,24 @@ void emitClass(const OpModel &op, raw_ostream &os) {
                               : "");
     separator = ", ";
   }
-  os << ") : OpDef(OpDef::get(\"" << op.name << "\")) {\n";
+  os << ") : OpDef(record()";
   for (const AttrModel &attr : op.attrs)
-    os << "    set(\"" << attr.name << "\", "
+    os << ", "
        << (attr.isOptional              ? optionalValue(attr)
            : attr.kind == AttrKind::Str ? attr.name + ".str()"
-                                        : attr.name)
-       << ");\n";
-  os << "  }\n";
+                                        : attr.name);
+  os << ") {}\n";
   for (unsigned i = 0; i < op.attrs.size(); ++i)
     emitGetter(op.attrs[i], i, os);
-  os << "  static bool classof(const OpDef &op) { return op.name() == \"" << op.name << "\"; }\n};\n";
+  os << "  static bool classof(const OpDef &op) { return op && &op.info() == &record(); }\n};\n";
 }
 
 } // namespace
 
 void emitBuiltin(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-builtin");
-  for (const OpModel &op : model.ops())
-    emitClass(op, os);
+  for (auto [id, op] : enumerate(model.ops()))
+    emitClass(op, id, os);
 }
 
 } // namespace tess::tblgen

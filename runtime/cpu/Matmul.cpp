@@ -123,7 +123,7 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   std::optional<dnnl::memory::data_type> type = dnnlType(request.outputs[0].dtype);
   bool same = request.inputs[0].dtype == request.inputs[1].dtype && request.inputs[0].dtype == request.outputs[0].dtype;
   int64_t products = shape.batch * shape.m * shape.n * shape.k;
-  if (!type || !same || products == 0 || (products <= kOwnProducts && mayBe("own:matmul", request)))
+  if (!type || !same || products == 0 || (products <= kOwnProducts && mayBe(kOwnMatmul, request)))
     return prepareOwnMatmul(request);
   collapseBatch(shape);
   bool isByVector = shape.out.size() == 2 && shape.n == 1 && request.outputs[0].dtype == DType::Float32;

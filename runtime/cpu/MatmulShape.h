@@ -17,7 +17,7 @@ MatmulShape matmulShape(const PrepareRequest &request);
 
 /// Float32, with two axes, the right operand a column.
 PreparedRef prepareMatrixVector(const MatmulShape &shape, unsigned threads);
-constexpr const char *kMatrixVector = "own:matrix_vector";
+constexpr const char *kMatrixVector = "own:matrix_vector", *kOwnMatmul = "own:matmul";
 
 /// The most multiplications for which our own loops compute a product. It decides bits, so it must not depend on the
 /// machine; `tools/dev bench thresholds` sweeps it: the library is faster from 512 on for a row times a column, from

@@ -19,7 +19,7 @@ constexpr int64_t kTile = 64; // columns whose sums are kept at a time
 class OwnMatmul : public PreparedKernel {
 public:
   explicit OwnMatmul(const PrepareRequest &request) : shape(matmulShape(request)), dtype(request.outputs[0].dtype) {
-    implementationName = "own:matmul";
+    implementationName = kOwnMatmul;
     threadCount =
         shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
   }

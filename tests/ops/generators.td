@@ -236,8 +236,8 @@ def Tess_WrittenOp : Tess_Op<"written"> {
 // GLUE: bool JoinOp::isCompatibleReturnTypes(
 
 // CLASS: class Join : public OpDef {
-// CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left", std::optional<double> gap = std::nullopt)
-// CLASS: set("gap", gap ? tess::AttrValue(*gap) : tess::AttrValue());
+// CLASS: static const OpInfo &record() { return allOps()[0]; }
+// CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left", std::optional<double> gap = std::nullopt) : OpDef(record(), size, shape, side.str(), gap ? tess::AttrValue(*gap) : tess::AttrValue()) {}
 // CLASS: int64_t getSize() const { return attr(0u).i64(); }
 // CLASS: std::optional<double> getGap() const { return has("gap") ? std::optional<double>(attr(3u).f64()) : std::nullopt; }
 // CLASS: explicit Mul(double alpha = 0.5)

@@ -151,9 +151,7 @@ void Tensor::setGrad(const Tensor &grad) const {
   variable->setGrad(grad.isDefined() ? grad.ref() : eager::TensorRef());
 }
 
-Tensor Tensor::detach() const {
-  return Tensor(valueOrThrow(eager::apply(eager::DupTensor(/*detach=*/true), {eager::Operand(ref())})).front());
-}
+Tensor Tensor::detach() const { return Tensor(valueOrThrow(eager::dupTensor(*ref(), /*detach=*/true))); }
 
 void Tensor::assign(const Tensor &value) const {
   if (!variable)

@@ -69,10 +69,13 @@ void ArgumentKey::addMeta(const eager::TensorImpl &tensor) {
 }
 
 uint64_t ArgumentKey::hash() const {
-  uint64_t h = words.size();
-  for (int64_t word : words)
-    h = mixHash(h, uint64_t(word));
-  return h;
+  uint64_t even = words.size(), odd = 0; // two chains, each of which waits for its own last product alone
+  size_t i = 0;
+  for (; i + 1 < words.size(); i += 2) {
+    even = mixHash(even, uint64_t(words[i]));
+    odd = mixHash(odd, uint64_t(words[i + 1]));
+  }
+  return mixHash(i < words.size() ? mixHash(even, uint64_t(words[i])) : even, odd);
 }
 
 } // namespace tess::python

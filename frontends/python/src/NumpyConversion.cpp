@@ -114,10 +114,8 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
 }
 
 llvm::Expected<TensorRef> fromTensor(PyObject *data, std::optional<DType> dtype) {
-  llvm::Expected<Tensors> copy = apply(DupTensor(false), {Operand(&implOf(data))});
-  if (!copy)
-    return copy.takeError();
-  return dtype ? castTo(std::move(copy->front()), *dtype) : std::move(copy->front());
+  llvm::Expected<TensorRef> copy = dupTensor(implOf(data), /*detach=*/false);
+  return copy && dtype ? castTo(std::move(*copy), *dtype) : std::move(copy);
 }
 
 /// The name of the array's dtype.

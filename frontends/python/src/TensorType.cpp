@@ -265,8 +265,8 @@ PyObject *methodArray(PyObject *self, PyObject *args, PyObject *kwargs) {
 }
 
 PyObject *methodDetach(PyObject *self, PyObject *) {
-  llvm::Expected<Tensors> results = apply(DupTensor(true), {Operand(&implOf(self))});
-  return results ? wrap(std::move(results->front())) : raise(results.takeError());
+  llvm::Expected<TensorRef> result = dupTensor(implOf(self), /*detach=*/true);
+  return result ? wrap(std::move(*result)) : raise(result.takeError());
 }
 
 /// A tensor outside of a network would have no value any more with one of it.
