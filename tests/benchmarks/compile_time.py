@@ -8,8 +8,9 @@ from pathlib import Path
 from harness import Row, in_process, repeats
 
 STEP = """
-import sys, time
+import gc, sys, time
 sys.path.insert(0, sys.argv[1])
+gc.disable()  # its turn, which may come anywhere, would count what was imported
 import tessera
 from digits_net import Training, load_digits
 data, _ = load_digits()

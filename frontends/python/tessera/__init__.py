@@ -8,6 +8,7 @@
 import atexit
 import importlib
 import sys
+from typing import TYPE_CHECKING
 
 from . import (
     _core,
@@ -15,9 +16,7 @@ from . import (
     autodiff,
     config,
     core,
-    data,
     device,
-    distributions,
     dtr,
     dtype,
     functional,
@@ -76,6 +75,9 @@ from .serialization import load, save
 from .tensor import Parameter, Tensor, asarray, tensor
 from .utils.counters import cache_stats
 
+if TYPE_CHECKING:
+    from . import data, distributions, hub, onnx
+
 __version__ = "0.1.0"
 
 _core._set_package_folder(__path__[0])
@@ -103,7 +105,7 @@ _full_sync = sync
 def __getattr__(name):
     if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         return getattr(dtype, name)
-    if name in ("hub", "onnx"):  # their imports take longer than all others
+    if name in ("data", "distributions", "hub", "onnx"):  # imported with their first use
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
 

@@ -1,6 +1,6 @@
 """OpenCV, which vision transforms and datasets compute with; it is imported at its first use."""
 
-from .._extras import importing
+from ._extras import importing
 
 
 def opencv(tool):

@@ -43,7 +43,7 @@ class _DefaultRNG(RNG):
         """The generator of a device."""
         name = device.physical_name
         if name not in self._own:
-            self._own[name] = RNG(device=name)
+            self._own[name] = RNG(seed=0, device=name)
             self._own[name].load_state_dict(self._start)
         return self._own[name]
 

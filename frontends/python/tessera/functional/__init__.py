@@ -50,7 +50,8 @@ _BARE = {
     "zeros",
 }
 
+_CHECKED = {*__all__} - _BARE
 for _part in _PARTS:
-    export_known_form(_part, [name for name in vars(_part) if name in {*__all__} - _BARE])
+    export_known_form(_part, _CHECKED & vars(_part).keys())
     globals().update({name: getattr(_part, name) for name in _part.__all__})
 export_known_form(fft, fft.__all__)  # a name space of its own

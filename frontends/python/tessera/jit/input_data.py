@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from .. import _core
-from ..data.opencv import opencv
+from .._opencv import opencv
 from ..tensor import Tensor, tensor
 from .program import load
 

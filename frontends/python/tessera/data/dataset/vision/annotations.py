@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from ...opencv import read_image
+from ...._opencv import read_image
 from .vision_dataset import VisionDataset, must_exist
 
 

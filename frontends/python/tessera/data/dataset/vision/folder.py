@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from ...opencv import read_image
+from ...._opencv import read_image
 from .vision_dataset import VisionDataset, must_exist
 
 _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".tif", ".tiff", ".webp")

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ...opencv import read_image
+from ...._opencv import read_image
 from .vision_dataset import VisionDataset, must_exist
 
 _SOURCE = "http://host.robots.ox.ac.uk/pascal/VOC"

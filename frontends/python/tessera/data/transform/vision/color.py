@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...opencv import opencv
+from ...._opencv import opencv
 from . import functional as F  # noqa: N812
 from .vision_transform import Compose, PixelTransform
 

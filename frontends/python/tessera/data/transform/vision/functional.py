@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...opencv import opencv
+from ...._opencv import opencv
 
 INTER_NEAREST, INTER_LINEAR = 0, 1  # OpenCV's numbers
 
