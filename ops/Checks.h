@@ -17,7 +17,7 @@ namespace tess::checks {
 TESS_CHECK(fft);
 
 // ReductionShapes.cpp
-TESS_CHECK(notEmpty);
+TESS_CHECK(reducible);
 
 // SpatialShapes.cpp
 TESS_CHECK(convBackwardData);
@@ -27,7 +27,6 @@ TESS_CHECK(avgPoolBackward);
 
 // IndexShapes.cpp
 TESS_CHECK(indexSet);
-TESS_CHECK(topk);
 
 #undef TESS_CHECK
 

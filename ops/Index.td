@@ -224,6 +224,7 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
   let results = (outs Tess_I32:$out);
   let shapeRule = "nonZero";
   let boundRule = "nonZeroBound";
+  let constraints = [FitsInt32<"", "x">.must];
   let dtypes = Fixed<"i32">;
   let samples = [Sample<["7"]>, Sample<["2,3"]>, Sample<["0,3"]>];
   let onnx = "NonZero(...)";
@@ -235,6 +236,7 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
   let shapes = "(*B, N) -> (*B, N), (*B, N)";
+  let requires = [FitsInt32<"#x[-1]", "x">];
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
   let attrFacts = [Doc<"descending", "largest first">, BindTime<"descending">];
@@ -248,12 +250,12 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "true">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
   let shapes = "(*B, N) -> (*B, @k), (*B, @k)";
-  let check = "topk";
+  let requires = [Require<"k must not be above the size of the last axis", "$k <= #x[-1]", "{$k} and x {x}">,
+                  FitsInt32<"#x[-1]", "x">];
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
   let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, BindTime<"k">, SizeAttr<"k">, BindTime<"descending">,
                    Doc<"descending", "largest first">];
-  let constraints = ["k must not be above the size of the last axis"];
   let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
   let onnx = "TopK(...)";
@@ -266,6 +268,7 @@ def Tess_SearchSortedOp : IndexOp<"searchsorted", "where elements would stand in
   let arguments = (ins Tess_Number:$sorted, Tess_Number:$values, DefaultValuedStrAttr<StrAttr, "left">:$side);
   let results = (outs Tess_I32:$out);
   let shapes = "(*B, N), (*B, M) -> (*B, M)";
+  let requires = [FitsInt32<"#sorted[-1]", "sorted">];
   let dtypes = Fixed<"i32", ["sorted", "values"]>;
   let attrFacts = [Cases<"side", ["left", "right"]>, BindTime<"side">, Doc<"side", "of equal elements the place before, or behind">];
   let samples = [Sample<["7", "5"]>, Sample<["2,7", "2,3"], "side=\"right\"">, Sample<["3", "4,1,5"], "side=\"right\"", "0", "3">,

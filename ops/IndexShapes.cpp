@@ -72,7 +72,9 @@ static llvm::Expected<Metas> masked(const OpDef &op, Operands operands, bool bou
 llvm::Expected<Metas> maskGet(const OpDef &op, Operands operands, Segments) { return masked(op, operands, false); }
 llvm::Expected<Metas> maskGetBound(const OpDef &op, Operands operands, Segments) { return masked(op, operands, true); }
 
-llvm::Expected<Metas> nonZero(const OpDef &, Operands operands, Segments) {
+llvm::Expected<Metas> nonZero(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = fitsInt32(op, operands, ~0u))
+    return std::move(e);
   return Metas{TensorMeta(DType::Int32, {kUnknown, int64_t(operands[0].rank())})};
 }
 
@@ -93,15 +95,6 @@ llvm::Error indexSet(const OpDef &op, Operands operands, Segments) {
   if (!broadcastsTo(operands[1].shape, *shape))
     return mustHoldOf(op, "value must broadcast to the indexed elements",
                       "value " + toString(operands[1]) + " and elements " + toString(*shape));
-  return llvm::Error::success();
-}
-
-llvm::Error topk(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  int64_t k = op.i64("k");
-  if (int64_t size = x.shape.back(); size >= 0 && k > size)
-    return mustHoldOf(op, "k must not be above the size of the last axis",
-                      llvm::Twine(k) + " and " + op.info().operands[0].name + " " + toString(x));
   return llvm::Error::success();
 }
 

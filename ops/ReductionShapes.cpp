@@ -29,11 +29,14 @@ static bool allowsEmpty(const OpDef &op) {
   return false;
 }
 
-llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
+llvm::Error reducible(const OpDef &op, Operands operands, Segments) {
   if (allowsEmpty(op))
     return llvm::Error::success();
   const TensorMeta &x = operands[0];
   uint32_t mask = reducedAxes(op, x.rank());
+  if (givesIndex(op.info().reduceKind))
+    if (llvm::Error e = fitsInt32(op, operands, mask))
+      return e;
   bool reducesNothing = false, hasResults = true;
   for (unsigned i = 0; i < x.rank(); ++i) {
     bool isReduced = mask >> i & 1;

@@ -48,4 +48,12 @@ inline bool differs(int64_t a, int64_t b) {
   return false;
 }
 
+/// That int32 numbers the elements along those axes of operand 0 whose bits `axes` has.
+inline llvm::Error fitsInt32(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, uint32_t axes) {
+  for (unsigned i = 0; i < operands[0].rank(); ++i)
+    if (axes >> i & 1 && operands[0].shape[i] > INT32_MAX)
+      return mustHold(op, "axis must have at most 2147483647 elements", operands);
+  return llvm::Error::success();
+}
+
 } // namespace tess::shapes

@@ -159,7 +159,7 @@ std::string precisionOf(const OpModel &op) {
 std::string checkRule(const OpModel &op) {
   if (!op.conditions.empty())
     return op.signature ? "require" : "nullptr";
-  return op.needsElements() ? "checks::notEmpty" : ruleName("checks", op.text("check"));
+  return op.needsElements() ? "checks::reducible" : ruleName("checks", op.text("check"));
 }
 
 struct LoweringText {

@@ -113,6 +113,14 @@ static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulS
   calls.setImplementation(desc.impl_info_str());
 }
 
+/// Whether offsets within a block of rows of the result fit into 32 bits, as oneDNN 2.6.3 takes for granted: 17 rows of
+/// 128 MiB end the process. Blocks of 24 rows were seen, of 48 not.
+static bool hasShortRows(const MatmulShape &shape, DType dtype) {
+  constexpr int64_t kMostRows = 32;
+  int64_t rows = std::min(shape.out[shape.out.size() - 2], kMostRows) - 1;
+  return rows * shape.n * byteWidth(dtype) <= INT32_MAX;
+}
+
 /// Whether our own loops of this name may run. A file that was compiled for a kernel of the library keeps that kernel.
 static bool mayBe(const char *own, const PrepareRequest &request) {
   return request.implementation.empty() || request.implementation == own;
@@ -129,6 +137,8 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   bool isByVector = shape.out.size() == 2 && shape.n == 1 && request.outputs[0].dtype == DType::Float32;
   if (isByVector && mayBe(kMatrixVector, request))
     return prepareMatrixVector(shape, request.threads);
+  if (!hasShortRows(shape, request.outputs[0].dtype))
+    return prepareOwnMatmul(request);
   unsigned threads = products < kSerialProducts ? 1 : request.threads;
   return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
 }

@@ -145,3 +145,23 @@ TEST_CASE("creation takes its shape from attributes") {
   CHECK(results(Arange(4, 0, 1, DType::Int64), {}) == "i64[4]");
   CHECK(results(OneHot(5), {i32({2, 3})}) == "i32[2, 3, 5]");
 }
+
+TEST_CASE("indexed axes stand where NumPy puts them") {
+  auto shape = [](const IntList &axes, Metas operands) {
+    return toString(llvm::cantFail(IndexGet(axes).infer(operands))[0]);
+  };
+  TensorMeta x = f32({5, 6, 7, 8}), i = i32({2, 3}), j = i32({3});
+  CHECK(shape({1}, {x, i}) == "f32[5, 2, 3, 7, 8]");
+  CHECK(shape({1, 2}, {x, i, j}) == "f32[5, 2, 3, 8]");
+  CHECK(shape({0, 2}, {x, i, j}) == "f32[2, 3, 6, 8]");
+  CHECK(shape({-1}, {x, j}) == "f32[5, 6, 7, 3]");
+}
+
+TEST_CASE("results whose size depends on data are unknown, with a bound") {
+  const OpInfo &mask = *findOp("mask_get"), &positions = *findOp("non_zero");
+  Metas operands = {f32({4, 3, 2}), TensorMeta(DType::Bool, {4, 3})};
+  CHECK(toString(llvm::cantFail(MaskGet().infer(operands))[0]) == "f32[?, 2]");
+  CHECK(toString(llvm::cantFail(mask.boundRule(MaskGet(), operands, {}))[0]) == "f32[12, 2]");
+  CHECK(toString(llvm::cantFail(NonZero().infer({f32({4, 3})}))[0]) == "i32[?, 2]");
+  CHECK(toString(llvm::cantFail(positions.boundRule(NonZero(), {f32({4, 3})}, {}))[0]) == "i32[12, 2]");
+}

@@ -39,6 +39,7 @@ LINALG = {
     "matinv.dimension_N_must_match": (["2,3"], ""),
     "matinv.x_must_have_rank_at_least_2": (["3"], ""),
     "qr.x_must_have_rank_at_least_2": (["3"], ""),
+    "searchsorted.axis_must_have_at_most_2147483647_elements": (["0,2147483648", "3"], ""),
     "searchsorted.dimensions_B_must_broadcast": (["2,3", "3,4"], ""),
     "searchsorted.sorted_must_have_rank_at_least_1": (["", "3"], ""),
     "searchsorted.values_must_have_rank_at_least_1": (["3", ""], ""),

@@ -124,6 +124,25 @@ def test_uint64_holds_what_no_int64_holds():
         tessera.Tensor(2**64, dtype="uint64")
 
 
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, 2**40])
+def test_int64_that_no_int32_holds_needs_a_dtype(number):
+    array = np.array([1, number])
+    x = tessera.Tensor([1, 2, 3])
+    for call in (
+        lambda: tessera.tensor([1, number]),
+        lambda: tessera.tensor(array),
+        lambda: tessera.Parameter(array),
+        lambda: x[:2] + array,
+        lambda: x[array],
+    ):
+        with pytest.raises(
+            ValueError, match=f"tensor: an int must fit its dtype.*got int {number}"
+        ):
+            call()
+    assert tessera.tensor(array, dtype="int64").tolist() == [1, number]
+    assert tessera.tensor(np.array([2**31 - 1, -(2**31)])).tolist() == [2**31 - 1, -(2**31)]
+
+
 def test_uint64_and_a_signed_integer_have_no_common_dtype():
     x, y = tessera.Tensor([1], dtype="uint64"), tessera.Tensor([2], dtype="int64")
     for call in (lambda: x + y, lambda: F.concat([y, x]), lambda: F.where(x > 0, x, y)):

@@ -192,3 +192,14 @@ TEST_CASE("a cached kernel serves only those who want its implementation") {
   CHECK(get(prepareSmall(library)) == get(prepareSmall(library)));
   CHECK(get(prepareSmall(""))->implementation() == "own:matmul");
 }
+
+TEST_CASE("matmul: the library gets no rows of which a block needs offsets of more than 32 bits") {
+  auto implementationOf = [](int64_t rows) {
+    OpDef op = matmul();
+    Metas operands = {TensorMeta(DType::Float32, {rows, 2}), TensorMeta(DType::Float32, {2, 1 << 25})};
+    Metas results = get(op.infer(operands));
+    return get(prepareKernel(hostDevice().kernels(), {op, operands, results}))->implementation();
+  };
+  CHECK(implementationOf(17) == "own:matmul"); // which ended the process
+  CHECK(implementationOf(16) != "own:matmul");
+}

@@ -154,18 +154,23 @@ llvm::Expected<TensorRef> fromOdd(nb::object array, DType dtype) {
   return copyArray(array.attr("astype")(numpyName(storageOf(dtype)).data(), nb::arg("order") = "C"), dtype);
 }
 
+/// A number of an array of integers that is not in a range; none: all are.
+std::optional<int64_t> findOutside(nb::handle array, int64_t least, int64_t most) {
+  if (nb::cast<int64_t>(array.attr("size")) == 0)
+    return std::nullopt;
+  for (const char *end : {"min", "max"})
+    if (int64_t number = nb::cast<int64_t>(array.attr(end)().attr("item")()); number < least || number > most)
+      return number;
+  return std::nullopt;
+}
+
 /// Checks that stored integers are numbers of their kind, which may be fewer than those of their bytes.
 llvm::Error checkStored(nb::handle array, DType dtype) {
   const QuantizedKind &kind = quantizedKind(dtype);
-  for (const char *end : {"min", "max"}) {
-    if (nb::cast<int64_t>(array.attr("size")) == 0)
-      continue;
-    int64_t number = nb::cast<int64_t>(array.attr(end)().attr("item")());
-    if (number < kind.min || number > kind.max)
-      return makeError(ErrorCode::OutOfRange, llvm::Twine("tensor: stored numbers of ") + shortName(kind.kind) +
-                                                  " must be in [" + llvm::Twine(kind.min) + ", " +
-                                                  llvm::Twine(kind.max) + "], got " + llvm::Twine(number));
-  }
+  if (std::optional<int64_t> number = findOutside(array, kind.min, kind.max))
+    return makeError(ErrorCode::OutOfRange, llvm::Twine("tensor: stored numbers of ") + shortName(kind.kind) +
+                                                " must be in [" + llvm::Twine(kind.min) + ", " + llvm::Twine(kind.max) +
+                                                "], got " + llvm::Twine(*number));
   return llvm::Error::success();
 }
 
@@ -236,6 +241,9 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
   if (kind == "c" && !isComplex(*target) && !isBool(*target))
     return makeError(ErrorCode::TypeMismatch,
                      llvm::Twine("tensor: complex data must have a complex dtype, got ") + numpyName(*target));
+  if (!dtype && given == DType::Int64)
+    if (std::optional<int64_t> number = findOutside(array, INT32_MIN, INT32_MAX))
+      return badInt(nb::int_(*number).ptr());
   if (isLowBit(*target))
     return fromOdd(given && isForeign(*given) ? array.attr("astype")("float32") : array, *target);
   if (given && isForeign(*given)) {

@@ -32,8 +32,8 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
         a Tensor with the shape of data
 
     Raises:
-        ValueError: nested lists must have equal lengths, the device must exist, format must be one
-            of its values
+        ValueError: nested lists must have equal lengths, an int must fit its dtype (int32 where
+            none is given), the device must exist, format must be one of its values
         TypeError: data must hold numbers, dtype must be a known one, name a str
 
     Example:
