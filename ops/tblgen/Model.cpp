@@ -336,8 +336,9 @@ static std::vector<std::string> readRequires(OpModel &op) {
     if (!is_contained(texts, shown))
       texts.push_back(shown);
   }
-  if (!texts.empty() && !op.text("check").empty())
-    op.fatal("requires must not come with check, got " + op.text("check"));
+  for (const char *other : {"check", "shapeRule"}) // which would go unasked, or leave the conditions so
+    if (!texts.empty() && !op.text(other).empty())
+      op.fatal(Twine("requires must not come with ") + other + ", got " + op.text(other));
   return texts;
 }
 

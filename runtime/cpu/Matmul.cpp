@@ -114,7 +114,7 @@ static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulS
 }
 
 /// Whether offsets within a block of rows of the result fit into 32 bits, as oneDNN 2.6.3 takes for granted: 17 rows of
-/// 128 MiB end the process. Blocks of 24 rows were seen, of 48 not.
+/// 128 MiB end the process. Blocks of 25 rows were seen, of 30 not.
 static bool hasShortRows(const MatmulShape &shape, DType dtype) {
   constexpr int64_t kMostRows = 32;
   int64_t rows = std::min(shape.out[shape.out.size() - 2], kMostRows) - 1;

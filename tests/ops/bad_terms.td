@@ -1,6 +1,6 @@
 // Terms that are wrong, of conditions, sizes, orders of axes and values in graphs, stop the generator.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -59,9 +59,9 @@ def Tess_BOp : Demands<"b", "true", "x {true}">;
 #ifdef CASE_10
 def Tess_BOp : Demands<"b", "given(x)">;
 #endif
-// CHECK: error: b: requires must not come with check, got notEmpty
+// CHECK: error: b: requires must not come with check, got reducible
 #ifdef CASE_11
-def Tess_BOp : Demands<"b", "true"> { let check = "notEmpty"; }
+def Tess_BOp : Demands<"b", "true"> { let check = "reducible"; }
 #endif
 // CHECK: error: b: sizes must have a shape for each result, got 2
 #ifdef CASE_12
@@ -195,5 +195,12 @@ def Tess_BOp : Plain<"b"> {
   let dtypes = Promote<["inputs"]>;
   let lowering = Composite<>;
   let forward = [(op<"a"> $inputs)];
+}
+#endif
+// CHECK: error: b: requires must not come with shapeRule, got nonZero
+#ifdef CASE_34
+def Tess_BOp : Demands<"b", "true"> {
+  let shapes = "";
+  let shapeRule = "nonZero";
 }
 #endif
