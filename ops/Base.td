@@ -173,8 +173,9 @@ class Require<string m, string c, string g, string l = "", string s = ""> {
   string label = l;
   string subject = s;
 }
-// Of a result that numbers, as int32, the elements along an axis whose size is the term `size`.
-class FitsInt32<string size, string operand> : Require<"axis must have at most 2147483647 elements",
+// Of a result that numbers, as int32, the elements along an axis; as a condition, where the term `size` is its size.
+defvar fitsInt32 = "axis must have at most 2147483647 elements";
+class FitsInt32<string size, string operand> : Require<fitsInt32,
   !strconcat(size, " < 2147483648"), !strconcat(operand, " {", operand, "}")>;
 // An attribute in its one form, a term, where `when` holds; `#out` is the shape that inference gives.
 class Normal<string a, string t, string w = "true", bit checked = 0> {

@@ -224,7 +224,7 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
   let results = (outs Tess_I32:$out);
   let shapeRule = "nonZero";
   let boundRule = "nonZeroBound";
-  let constraints = [FitsInt32<"", "x">.must];
+  let constraints = [fitsInt32];
   let dtypes = Fixed<"i32">;
   let samples = [Sample<["7"]>, Sample<["2,3"]>, Sample<["0,3"]>];
   let onnx = "NonZero(...)";

@@ -80,7 +80,7 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_I32:$out);
   let shapes = "(*D) -> (*D / axis)";
-  let constraints = [FitsInt32<"", "x">.must];
+  let constraints = [fitsInt32];
   let dtypes = Fixed<"i32">;
   let lowering = Reduction<kind, 1>;
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to search">,
