@@ -1,12 +1,13 @@
 //===- Compile.cpp - the one entry of the compiler ------------------------===//
 #include "compiler/Compile.h"
-#include "compiler/CacheState.h"
 #include "compiler/CompileModule.h"
 #include "compiler/FirstDiagnostic.h"
-#include "compiler/KernelCache.h"
 #include "compiler/Pipeline.h"
+#include "compiler/cache/CacheState.h"
+#include "compiler/cache/KernelCache.h"
 #include "compiler/lowering/ProgramLowering.h"
 #include "compiler/target/TargetSpec.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "runtime/schema/BitsVersion.h"
 

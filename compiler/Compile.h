@@ -6,36 +6,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/target/Verification.h"
-#include "compiler/transforms/KernelChoice.h"
+#include "compiler/CompileOptions.h"
 #include "ir/GraphBuilder.h"
-#include "runtime/schema/Executable.h"
-
-#include <functional>
 
 namespace tess::compiler {
-
-/// What a caller chooses, and what the compiler is told of the process: it links no library and runs no code.
-struct CompileOptions {
-  /// "host", "x86-64-v3", "x86-64-v4", "sim" (the emulated accelerator), or "host-checked": host, for this process
-  /// only, where a sanitizer sees what kernels access. A device says its own (Device::target()).
-  std::string target = "host";
-  /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
-  bool fuse = true;
-  /// What is known of library kernels; null: nothing, and bind decides.
-  std::shared_ptr<const KernelChoice> kernels;
-  /// Runs a program without inputs for FoldConstants and returns the row-major bytes of its outputs. Empty: values that
-  /// depend on constants only are computed in every run.
-  std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
-  /// Print the IR to stderr after every pass whose name contains this; empty: never.
-  std::string dumpAfter;
-  /// Called with a line for each operator that reads another's result but does not share its kernel, and the reason;
-  /// may be empty.
-  std::function<void(const std::string &)> remark;
-  /// Run MLIR's verifier after every pass and on the kernels. It finds only our own bugs: tests compile with it, users
-  /// without.
-  bool verify = verifiesByDefault();
-};
 
 /// Counters of this process, for cache_stats() and tests.
 struct CompileStats {

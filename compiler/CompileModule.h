@@ -1,7 +1,7 @@
 //===- CompileModule.h - the entry for callers that speak MLIR --*- C++ -*-===//
 #pragma once
 
-#include "compiler/Compile.h"
+#include "compiler/CompileOptions.h"
 #include "compiler/transforms/Passes.h"
 
 namespace tess::compiler {

@@ -1,9 +1,10 @@
 //===- FirstDiagnostic.h - MLIR's diagnostics as an error -------*- C++ -*-===//
 #pragma once
 
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/Types.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/IR/Diagnostics.h"
 

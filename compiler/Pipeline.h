@@ -1,7 +1,7 @@
 //===- Pipeline.h - the passes in order -------------------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/Compile.h"
+#include "compiler/CompileOptions.h"
 #include "compiler/transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"

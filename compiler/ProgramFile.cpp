@@ -1,6 +1,6 @@
 //===- ProgramFile.cpp - graphs and executables in `.tess` files ----------===//
 #include "compiler/ProgramFile.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
 

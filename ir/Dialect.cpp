@@ -1,7 +1,8 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
 #include "ir/Types.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -12,22 +13,6 @@ using namespace mlir;
 #include "ir/Dialect.cpp.inc"
 
 namespace tess::ir {
-
-struct detail::DTypeStorage : TypeStorage {
-  using KeyTy = uint32_t;
-  explicit DTypeStorage(KeyTy key) : dtype(DType(key)) {}
-  bool operator==(KeyTy key) const { return KeyTy(dtype) == key; }
-  static DTypeStorage *construct(TypeStorageAllocator &allocator, KeyTy key) {
-    return new (allocator.allocate<DTypeStorage>()) DTypeStorage(key);
-  }
-  DType dtype;
-};
-
-QuantizedType QuantizedType::get(MLIRContext *context, DType dtype) { return Base::get(context, uint32_t(dtype)); }
-DType QuantizedType::getDType() const { return getImpl()->dtype; }
-
-LowBitType LowBitType::get(MLIRContext *context, DType dtype) { return Base::get(context, uint32_t(dtype)); }
-DType LowBitType::getDType() const { return getImpl()->dtype; }
 
 Type TessDialect::parseType(DialectAsmParser &parser) const {
   StringRef word;

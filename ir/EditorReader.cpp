@@ -1,10 +1,11 @@
 //===- EditorReader.cpp - a graph as nodes --------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphEditor.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseMap.h"

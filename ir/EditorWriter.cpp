@@ -1,8 +1,8 @@
 //===- EditorWriter.cpp - nodes as a graph --------------------------------===//
 #include "ir/GraphEditor.h"
 #include "ir/SizeChecks.h"
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,7 +1,6 @@
 //===- FreeSizes.cpp - symbols for sizes of nodes -------------------------===//
 #include "ir/FreeSizes.h"
-#include "ir/Node.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,6 +14,7 @@ namespace {
 /// What a symbol of data stands for while its DataSize lives.
 struct DataEntry {
   std::weak_ptr<Node> node;
+  std::string op;
   int64_t most = 0;
 };
 
@@ -72,8 +72,9 @@ std::string nameOfSymbol(uint32_t symbol) {
     return "s" + std::to_string(symbol);
   if (symbol < sizes::kDataSymbols)
     return dimOf(symbol).name;
-  std::shared_ptr<Node> node = nodeOfSymbol(symbol);
-  return node ? "size of " + node->op.name().str() : "size of data";
+  std::lock_guard lock(table().mutex);
+  const DataEntry &entry = table().data[symbol - kFirstData];
+  return entry.node.expired() ? "size of data" : "size of " + entry.op;
 }
 
 std::string sizeText(int64_t size) {
@@ -94,7 +95,7 @@ int64_t exampleSize(int64_t size) {
   return example == kUnknown ? 1 : example;
 }
 
-DataSize::DataSize(const std::shared_ptr<Node> &node, unsigned result, unsigned axis, int64_t most)
+DataSize::DataSize(const std::shared_ptr<Node> &node, llvm::StringRef op, unsigned result, unsigned axis, int64_t most)
     : result(result), axis(axis) {
   std::lock_guard lock(table().mutex);
   auto &[mutex, dims, data, freeData] = table();
@@ -105,7 +106,7 @@ DataSize::DataSize(const std::shared_ptr<Node> &node, unsigned result, unsigned 
     index = freeData.back();
     freeData.pop_back();
   }
-  data[index] = {node, most};
+  data[index] = {node, op.str(), most};
   number = kFirstData + index;
 }
 

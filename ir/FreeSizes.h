@@ -1,7 +1,7 @@
 //===- FreeSizes.h - symbols for sizes of nodes -----------------*- C++ -*-===//
 //
 // Nodes of several graphs may meet in one, so a free size of theirs is a symbol
-// (ops/SizeExpr.h) that means the same in all of them: a named dimension by its
+// (ops/vocabulary/SizeExpr.h) that means the same in all of them: a named dimension by its
 // name and bounds, a size that data decides by the node that makes it.
 //
 //===----------------------------------------------------------------------===//
@@ -42,8 +42,8 @@ int64_t exampleSize(int64_t size);
 /// The size of one axis of one result of a node, which data decides. Its symbol is free again when this dies.
 class DataSize {
 public:
-  /// `most`: an upper bound at the examples of the sizes that the node reads.
-  DataSize(const std::shared_ptr<Node> &node, unsigned result, unsigned axis, int64_t most);
+  /// `op`: the operator of `node`. `most`: an upper bound at the examples of the sizes that the node reads.
+  DataSize(const std::shared_ptr<Node> &node, llvm::StringRef op, unsigned result, unsigned axis, int64_t most);
   ~DataSize();
   DataSize(const DataSize &) = delete;
   uint32_t symbol() const { return number; }

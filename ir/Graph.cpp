@@ -1,7 +1,8 @@
 //===- Graph.cpp - contexts, modules and text -----------------------------===//
 #include "ir/Dialect.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Diagnostics.h"

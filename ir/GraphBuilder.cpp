@@ -1,10 +1,11 @@
 //===- GraphBuilder.cpp - programs without MLIR headers -------------------===//
+#include "ir/GraphBuilder.h"
 #include "ir/Dialect.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/SizeExpr.h"
-#include "ops/Subgraph.h"
+#include "ops/graphs/Subgraph.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -115,7 +116,7 @@ GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned
   llvm::Expected<Metas> results = op.infer(metas, segments);
   if (!results)
     return at(results.takeError(), location);
-  sizes::forgetExpressions(*results);
+  forgetExpressions(*results);
   OpBuilder &b = state->builder;
   const OpDef &made = state->scalarParameters ? withParameters(op, state->nextScalar) : op;
   Operation *created = createOp(b, locationOf(b.getContext(), location), made, values, segments, *results);

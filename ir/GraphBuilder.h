@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 
 #include <memory>
 #include <optional>

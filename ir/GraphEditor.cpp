@@ -1,7 +1,7 @@
 //===- GraphEditor.cpp - graphs as data -----------------------------------===//
 #include "ir/GraphEditor.h"
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"

@@ -3,7 +3,7 @@
 #include "ir/Dialect.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 
 using namespace mlir;
 

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ir/GraphBuilder.h"
 #include "runtime/schema/BitsVersion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,15 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphFeatures.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
-#include "ops/Control.h"
-#include "ops/QuantizedMetas.h"
-#include "ops/SizeExpr.h"
-#include "ops/Upgrades.h"
+#include "ops/graphs/Control.h"
+#include "ops/inference/QuantizedMetas.h"
+#include "ops/table/Upgrades.h"
+#include "ops/vocabulary/Quantization.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "runtime/schema/MessageParse.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"

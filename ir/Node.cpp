@@ -1,6 +1,6 @@
 //===- Node.cpp - a program as nodes that can be edited -------------------===//
 #include "ir/Node.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -130,7 +130,8 @@ void Node::nameDataSizes() {
   for (auto [result, meta] : llvm::enumerate(metas))
     for (auto [axis, size] : llvm::enumerate(meta.shape))
       if (size == kUnknown) {
-        dataSizes.emplace_back(shared_from_this(), unsigned(result), unsigned(axis), (*bounds)[result].shape[axis]);
+        dataSizes.emplace_back(shared_from_this(), op.name(), unsigned(result), unsigned(axis),
+                               (*bounds)[result].shape[axis]);
         size = sizes::symbol(dataSizes.back().symbol());
       }
 }

@@ -2,8 +2,8 @@
 #include "ir/OpBridge.h"
 #include "ir/Dialect.h"
 #include "ir/Types.h"
-#include "ops/Control.h"
-#include "ops/SizeExpr.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -142,7 +142,7 @@ static void createBody(OpBuilder &builder, Operation *op, const OpDef &def) {
   const Subgraph &graph = control::bodyOf(def);
   Metas inputs = control::bodyInputs(def, metasOf(op->getOperands()));
   std::vector<TensorMeta> metas = llvm::cantFail(inferValues(graph, inputs));
-  sizes::forgetExpressions(metas);
+  forgetExpressions(metas);
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(&op->getRegion(0));
   std::vector<Value> values(graph.numValues);
@@ -186,7 +186,7 @@ static llvm::Error inferResults(const OpDef &op, ValueRange operands, ArrayRef<u
   if (!metas)
     return metas.takeError();
   out = std::move(*metas);
-  sizes::forgetExpressions(out); // a type has numbers
+  forgetExpressions(out); // a type has numbers
   return llvm::Error::success();
 }
 

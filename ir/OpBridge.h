@@ -8,7 +8,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 
 namespace tess::ir {
 

@@ -1,6 +1,7 @@
 //===- OutputEntry.h - entries of a graph's list of outputs -----*- C++ -*-===//
 #pragma once
 
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 
 namespace tess::ir {

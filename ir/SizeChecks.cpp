@@ -1,7 +1,7 @@
 //===- SizeChecks.cpp - equal sizes that a run must find ------------------===//
 #include "ir/SizeChecks.h"
 
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::ir {

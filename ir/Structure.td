@@ -8,7 +8,7 @@
 
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-include "ops/Ops.td"
+include "ops/records/Ops.td"
 
 class Tess_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Tess_Dialect, mnemonic, traits>;
 

@@ -1,6 +1,7 @@
 //===- Types.cpp - metas and MLIR types -----------------------------------===//
 #include "ir/Types.h"
-#include "ir/Dialect.h"
+#include "ir/ElementTypes.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -8,8 +8,8 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "ops/AttrValue.h"
-#include "ops/TensorMeta.h"
+#include "ops/vocabulary/AttrValue.h"
+#include "ops/vocabulary/TensorMeta.h"
 
 namespace tess::ir {
 

@@ -1,7 +1,7 @@
 //===- Devices.cpp - the devices of this process, by name -----------------===//
 #include "runtime/Devices.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/null/NullDevice.h"
 #include "runtime/sim/SimDevice.h"
 #include "llvm/ADT/STLExtras.h"

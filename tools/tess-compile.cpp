@@ -1,8 +1,8 @@
 //===- tess-compile.cpp - add executables to a `.tess` file ---------------===//
 #include "compiler/GraphGradients.h"
 #include "compiler/ProgramFile.h"
-#include "eager/HostOptions.h"
-#include "ops/Error.h"
+#include "eager/classes/HostOptions.h"
+#include "ops/vocabulary/Error.h"
 
 #include <CLI/CLI.hpp>
 

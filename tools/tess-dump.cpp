@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/ProgramFile.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/bind/ValueMetas.h"
 #include "runtime/schema/Container.h"

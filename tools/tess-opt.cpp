@@ -2,7 +2,7 @@
 #include "compiler/CompileModule.h"
 #include "compiler/Pipeline.h"
 #include "compiler/lowering/KernelPasses.h"
-#include "eager/HostOptions.h"
+#include "eager/classes/HostOptions.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "compiler/lanes/LaneBuilder.h"
-#include "ops/DType.h"
+#include "ops/vocabulary/DType.h"
 
 namespace tess::compiler {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/lanes/LaneBuilder.h"
-#include "ops/DType.h"
-#include "ops/OpInfo.h"
+#include "ops/operator/OpInfo.h"
+#include "ops/vocabulary/DType.h"
 
 namespace tess::compiler {
 

@@ -2,7 +2,7 @@
 //
 // Expansions of every float function in plain arithmetic, for float32 and
 // float64, scalar or 16 lanes, with the same bits on every machine. Bounds are
-// those of ops/Scalar.td; edge cases as C99 Annex F.
+// those of ops/records/Scalar.td; edge cases as C99 Annex F.
 // fma appears inside an expansion only. No function is ever a library call. The
 // fitted numbers are those of VectorMathConstants.h; polynomials/ says whence.
 //
@@ -10,7 +10,7 @@
 #pragma once
 
 #include "compiler/lanes/LaneBuilder.h"
-#include "ops/ScalarProgram.h"
+#include "ops/operator/ScalarProgram.h"
 
 #include <limits>
 
@@ -19,7 +19,7 @@ namespace tess::compiler::vmath {
 /// Infinity and the quiet NaN without a payload.
 inline constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// The functions of one argument that ops/Scalar.td lists, each in the file of its family.
+/// The functions of one argument that ops/records/Scalar.td lists, each in the file of its family.
 #define TESS_EXPANSION(ENUMERATOR, NAME) V NAME(V x);
 TESS_EXPANSIONS(TESS_EXPANSION)
 #undef TESS_EXPANSION

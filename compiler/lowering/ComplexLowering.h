@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/ScalarLowering.h"
+#include "compiler/lowering/NodeBuilder.h"
 
 namespace tess::compiler {
 

@@ -2,10 +2,11 @@
 #include "compiler/lowering/FusionLowering.h"
 #include "compiler/lowering/ScalarLowering.h"
 #include "compiler/transforms/FusionGroups.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 using namespace mlir;
 using tess::runtime::AxisGroup;
@@ -314,7 +315,7 @@ private:
       return;
     }
     size_t firstNew = out.spec.nodes.size();
-    auto made = nodes.elementwise(def, args, results);
+    auto made = lowerElementwise(nodes, def, args, results);
     for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
       if (KernelNode &node = out.spec.nodes[i]; node.fn == ScalarFn::DimIndex && node.kind == NodeKind::Apply)
         node.slot = groupFromLast(node.slot, shapeOf(op->getResult(0)).size());

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/kernel/KernelSpec.h"
 #include "compiler/lowering/Layouts.h"
 #include "ir/Dialect.h"
 #include "runtime/schema/Executable.h"

@@ -1,10 +1,10 @@
 //===- KernelPasses.cpp - fused groups to kernels, for readers ------------===//
 #include "compiler/lowering/KernelPasses.h"
+#include "compiler/emit/KernelEmitter.h"
+#include "compiler/kernel/KernelAnalysis.h"
 #include "compiler/lowering/FusionLowering.h"
-#include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/lowering/KernelEmitter.h"
 #include "ir/OpBridge.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/kernel/KernelAnalysis.h"
 #include "compiler/transforms/KernelChoice.h"
 #include "runtime/schema/Executable.h"
 

@@ -1,8 +1,8 @@
 //===- SizeNumbers.cpp - numbers of sizes that data decides --------------===//
 #include "compiler/lowering/SizeNumbers.h"
 #include "ir/OpBridge.h"
-#include "ops/Control.h"
-#include "ops/SizeExpr.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 namespace tess::compiler {
 

@@ -1,13 +1,13 @@
 //===- SizeNumbers.h - numbers of sizes that data decides -------*- C++ -*-===//
 //
 // A program numbers all sizes that data decides, while the body of a loop names
-// those of its trips for itself (ops/Control.h).
+// those of its trips for itself (ops/graphs/Control.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "ir/Dialect.h"
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"

@@ -3,7 +3,7 @@
 
 #include "compiler/target/KernelDialect.h"
 #include "compiler/target/LlvmOptions.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Target/LLVMIR/Export.h"

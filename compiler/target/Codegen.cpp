@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Codegen.h"
 
-#include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/emit/KernelEmitter.h"
+#include "compiler/kernel/KernelAnalysis.h"
 #include "compiler/target/AccessChecks.h"
 #include "compiler/target/Backend.h"
 #include "compiler/target/GridKernel.h"
 #include "compiler/target/ImageBuilder.h"
 #include "compiler/target/Verification.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/MC/MCTargetOptions.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/kernel/KernelSpec.h"
 #include "compiler/target/TargetSpec.h"
 #include "runtime/schema/Image.h"
 

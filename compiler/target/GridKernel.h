@@ -1,7 +1,7 @@
 //===- GridKernel.h - a KernelSpec as the host's code of a grid -*- C++ -*-===//
 #pragma once
 
-#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/emit/KernelEmitter.h"
 
 namespace tess::compiler {
 

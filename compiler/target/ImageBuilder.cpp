@@ -1,7 +1,7 @@
 //===- ImageBuilder.cpp - object file to code image ----------------------===//
 #include "compiler/target/ImageBuilder.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/ImageHash.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/Object/ELFObjectFile.h"

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/LlvmOptions.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace tess::compiler {

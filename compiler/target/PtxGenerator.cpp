@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/PtxGenerator.h"
 
-#include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/emit/KernelEmitter.h"
+#include "compiler/kernel/KernelAnalysis.h"
 #include "compiler/target/Backend.h"
 #include "compiler/target/PtxKernel.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/ImageHash.h"
 
 #include "llvm/MC/MCSubtargetInfo.h"

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/kernel/KernelSpec.h"
 #include "runtime/schema/Image.h"
 #include "llvm/Support/Error.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/PtxKernel.h"
 
-#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/emit/KernelEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"

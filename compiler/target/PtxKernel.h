@@ -1,7 +1,7 @@
 //===- PtxKernel.h - a KernelSpec as one GPU kernel -------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/kernel/KernelSpec.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

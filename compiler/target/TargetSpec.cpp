@@ -1,7 +1,7 @@
 //===- TargetSpec.cpp - the machine that code is made for ----------------===//
 #include "compiler/target/TargetSpec.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,10 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/InlineSubgraph.h"
 #include "compiler/transforms/Passes.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_DIFFERENTIATEPASS

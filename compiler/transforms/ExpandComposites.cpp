@@ -8,10 +8,11 @@
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/InlineSubgraph.h"
 #include "compiler/transforms/Passes.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/Terms.h"
+#include "ops/graphs/Terms.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_EXPANDCOMPOSITESPASS

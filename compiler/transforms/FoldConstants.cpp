@@ -9,6 +9,7 @@
 #include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"

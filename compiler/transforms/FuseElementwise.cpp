@@ -8,6 +8,7 @@
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/SizeReaders.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"

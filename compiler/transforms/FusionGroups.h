@@ -8,7 +8,7 @@
 
 #include "compiler/transforms/SizeClasses.h"
 #include "compiler/transforms/SizeReaders.h"
-#include "ops/OpInfo.h"
+#include "ops/operator/OpInfo.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"

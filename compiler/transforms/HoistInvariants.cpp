@@ -10,7 +10,7 @@
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/OpBridge.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_HOISTINVARIANTSPASS

@@ -1,10 +1,11 @@
 //===- ImpliedSizes.cpp - repetition that an operator implies -------------===//
 #include "compiler/transforms/ImpliedSizes.h"
 
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

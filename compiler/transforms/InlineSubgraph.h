@@ -1,7 +1,7 @@
 //===- InlineSubgraph.h - operators of a Subgraph as IR ---------*- C++ -*-===//
 #pragma once
 
-#include "ops/Subgraph.h"
+#include "ops/graphs/Subgraph.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,9 +1,10 @@
 //===- SizeClasses.cpp - which unknown sizes are one ---------------------===//
 #include "compiler/transforms/SizeClasses.h"
 
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
-#include "ops/OpInfo.h"
+#include "ops/operator/OpInfo.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -2,8 +2,8 @@
 #include "compiler/transforms/SizeReaders.h"
 #include "ir/Dialect.h"
 #include "ir/OpBridge.h"
-#include "ops/Control.h"
-#include "ops/SizeExpr.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include <queue>
 

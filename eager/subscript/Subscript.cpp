@@ -1,8 +1,11 @@
 //===- Subscript.cpp - x[key] and x[key] = value --------------------------===//
 #include "eager/subscript/Subscript.h"
 
-#include "eager/Tracer.h"
-#include "ops/Builtin.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Expressions.h"
+#include "eager/stack/Tracer.h"
+#include "ops/table/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

@@ -1,9 +1,10 @@
 //===- SubscriptKey.cpp - what x[key] asks for ----------------------------===//
 #include "eager/subscript/SubscriptKey.h"
 
-#include "eager/GraphValue.h"
-#include "ops/Builtin.h"
-#include "ops/SizeExpr.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/GraphValue.h"
+#include "ops/table/Builtin.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

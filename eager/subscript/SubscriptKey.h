@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Apply.h"
+#include "eager/stack/Apply.h"
 
 namespace tess::eager {
 

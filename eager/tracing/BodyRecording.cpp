@@ -1,11 +1,14 @@
 //===- BodyRecording.cpp - the body of a loop, recorded -------------------===//
 #include "eager/tracing/BodyRecording.h"
 
-#include "eager/GraphValue.h"
-#include "eager/Placement.h"
-#include "eager/Tape.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Expressions.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/SymbolicShapes.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -212,7 +215,7 @@ bool ScanWriter::isOfNetwork(uint32_t symbol) const {
 }
 
 /// A size of the step that the recording around can say. Of one that would have more parts there than sizes may have
-/// the step sees the number of this call, as a function does of such a size (ops/SizeExpr.h).
+/// the step sees the number of this call, as a function does of such a size (ops/vocabulary/SizeExpr.h).
 int64_t ScanWriter::saidAround(int64_t size) const {
   auto by = [&](llvm::function_ref<int64_t(uint32_t)> valueOf) {
     return sizes::substitute(

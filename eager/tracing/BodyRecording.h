@@ -1,15 +1,15 @@
 //===- BodyRecording.h - the body of a loop, recorded -----------*- C++ -*-===//
 //
 // A frontend's function runs once, on tensors without values, and becomes the
-// body of a control operator (ops/Control.h). What it takes from outside is an
+// body of a control operator (ops/graphs/Control.h). What it takes from outside is an
 // operand; a variable that it updates is carried from trip to trip, and has its
 // last value after the loop.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/tracing/Recording.h"
-#include "ops/Control.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/graphs/Control.h"
 
 namespace tess::eager {
 

@@ -1,12 +1,14 @@
 //===- ControlFlow.cpp - branches and loops of user's functions -----------===//
 #include "eager/tracing/ControlFlow.h"
 
-#include "eager/Apply.h"
-#include "eager/GraphValue.h"
-#include "eager/Recomputation.h"
-#include "eager/Tracer.h"
+#include "eager/gradients/Recomputation.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Expressions.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/stack/Tracer.h"
 #include "eager/tracing/BodyRecording.h"
-#include "ops/Builtin.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/table/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

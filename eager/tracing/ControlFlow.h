@@ -9,7 +9,7 @@
 #pragma once
 
 #include "eager/tracing/TripValues.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 
 #include <optional>
 

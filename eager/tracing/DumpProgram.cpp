@@ -1,10 +1,10 @@
 //===- DumpProgram.cpp - a recording as a file ---------------------------===//
 #include "eager/tracing/DumpProgram.h"
 
-#include "eager/HostOptions.h"
-#include "eager/Location.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/tensor/Location.h"
 #include "eager/tracing/FreeDims.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

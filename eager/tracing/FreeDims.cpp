@@ -2,9 +2,10 @@
 #include "eager/tracing/FreeDims.h"
 
 #include "compiler/Compile.h"
-#include "eager/HostOptions.h"
-#include "eager/Location.h"
-#include "eager/Placement.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/tensor/Location.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 

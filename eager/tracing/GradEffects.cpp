@@ -1,5 +1,7 @@
 //===- GradEffects.cpp - what a traced function does to gradients --------===//
 #include "eager/tracing/GradEffects.h"
+#include "eager/stack/Apply.h"
+#include "eager/tracing/Recorder.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/Recorder.h"
 
 namespace tess::eager {
 

@@ -1,6 +1,7 @@
 //===- GradientRecording.cpp - a function and its gradient ---------------===//
 #include "eager/tracing/GradientRecording.h"
 
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/SymbolicShapes.h"
 
 #include "llvm/ADT/STLExtras.h"

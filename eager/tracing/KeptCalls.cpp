@@ -1,7 +1,7 @@
 //===- KeptCalls.cpp - how much traces keep ------------------------------===//
 #include "eager/tracing/KeptCalls.h"
 
-#include "runtime/Fork.h"
+#include "runtime/threads/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>

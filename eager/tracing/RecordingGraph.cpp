@@ -1,9 +1,10 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
 #include "eager/tracing/RecordingGraph.h"
+#include "eager/stack/Apply.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "ir/SizeChecks.h"
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,5 +1,6 @@
 //===- RecordingText.cpp - recordings in words ---------------------------===//
 #include "eager/tracing/RecordingText.h"
+#include "eager/stack/Apply.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,6 +1,7 @@
 //===- Segment.cpp - parts of a function that run later ------------------===//
 #include "eager/tracing/Segment.h"
 
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 

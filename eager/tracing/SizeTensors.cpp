@@ -1,8 +1,9 @@
 //===- SizeTensors.cpp - recorded tensors that hold sizes -----------------===//
 #include "eager/tracing/SizeTensors.h"
 
-#include "eager/Transformations.h"
-#include "runtime/Elements.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Call.h"
+#include "runtime/device/Elements.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eager/tracing/Recording.h"
-#include "ops/SizeValues.h"
+#include "ops/graphs/SizeValues.h"
 
 namespace tess::eager {
 

@@ -1,9 +1,10 @@
 //===- SizedProgram.cpp - one program for calls of other sizes ------------===//
 #include "eager/tracing/SizedProgram.h"
-#include "eager/Location.h"
+#include "eager/tensor/Location.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "ir/SizeChecks.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 
 #include "llvm/ADT/STLExtras.h"
 

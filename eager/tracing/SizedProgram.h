@@ -8,6 +8,7 @@
 #pragma once
 
 #include "eager/tracing/FreeDims.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/TracedProgram.h"
 
 namespace tess::eager {

@@ -1,7 +1,7 @@
 //===- SymbolicShapes.cpp - sizes by those of the arguments ---------------===//
 #include "eager/tracing/SymbolicShapes.h"
 
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

@@ -9,17 +9,9 @@
 #pragma once
 
 #include "eager/tracing/Recording.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 namespace tess::eager {
-
-/// The symbol that stands for the size of an axis of the argument with this value number.
-inline uint32_t symbolOf(uint32_t argument, unsigned axis) { return argument * kMaxRank + axis; }
-/// The symbol that stands for the size of an axis of the value with this number, which data decides.
-inline uint32_t dataSymbolOf(uint32_t value, unsigned axis) { return sizes::kDataSymbols + symbolOf(value, axis); }
-/// The value number and the axis that symbolOf() or dataSymbolOf() was given.
-inline uint32_t ownerOf(uint32_t symbol) { return symbol % sizes::kDataSymbols / kMaxRank; }
-inline unsigned axisOf(uint32_t symbol) { return symbol % kMaxRank; }
 
 /// The shapes of one recording, inferred as far as they were asked for.
 class SymbolicShapes {

@@ -2,15 +2,18 @@
 #include "eager/tracing/TracedProgram.h"
 
 #include "compiler/ProgramFile.h"
-#include "eager/Contiguous.h"
-#include "eager/HostOptions.h"
-#include "eager/Placement.h"
-#include "eager/Queue.h"
-#include "eager/Recomputation.h"
-#include "runtime/Code.h"
-#include "runtime/ParallelFor.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/dispatch/Contiguous.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Watcher.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tensor/Queue.h"
+#include "eager/tracing/Recorder.h"
+#include "runtime/device/Code.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -340,9 +343,9 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
                                   "hold it, got a call within one");
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
-  if (Recomputation *call = Recomputation::current()) // which keeps the old values from being overwritten
+  if (Watcher *watcher = activeWatcher()) // which keeps the old values from being overwritten
     for (const Recording::Update &change : updates)
-      call->noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
+      watcher->noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
   Values values;
   if (llvm::Error e = readInputs(given, values))
     return std::move(e);

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "eager/tracing/RecordingGraph.h"
-#include "runtime/Executor.h"
 #include "runtime/bind/Bind.h"
+#include "runtime/run/Executor.h"
 
 #include <list>
 #include <mutex>

@@ -1,8 +1,8 @@
 //===- Tracing.cpp - operators go to the recording -----------------------===//
-#include "eager/GraphValue.h"
-#include "eager/Placement.h"
-#include "eager/Transformations.h"
-#include "eager/tracing/Recording.h"
+#include "eager/stack/Call.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/SizeTensors.h"
 #include "llvm/ADT/STLExtras.h"
 

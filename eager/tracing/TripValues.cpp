@@ -1,12 +1,14 @@
 //===- TripValues.cpp - values of a loop that runs trip by trip -----------===//
 #include "eager/tracing/TripValues.h"
 
-#include "eager/GraphValue.h"
-#include "eager/Loops.h"
-#include "eager/Placement.h"
-#include "eager/Recomputation.h"
-#include "eager/tracing/Recording.h"
-#include "ops/Builtin.h"
+#include "eager/dispatch/Loops.h"
+#include "eager/gradients/Recomputation.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Expressions.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/table/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

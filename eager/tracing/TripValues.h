@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Operator.h"
+#include "eager/tensor/Operator.h"
 
 namespace tess::eager {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include <exception>
 

@@ -1,14 +1,14 @@
 //===- Deploy.cpp - run a .tess file from C++ -----------------------------===//
 #include "tessera/deploy.h"
 #include "frontends/cc/PickExecutable.h"
-#include "ops/Error.h"
-#include "ops/Quantization.h"
-#include "runtime/Allocator.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/Quantization.h"
 #include "runtime/Devices.h"
-#include "runtime/Executor.h"
-#include "runtime/ParallelFor.h"
-#include "runtime/Profiler.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Profiler.h"
+#include "runtime/run/Executor.h"
 #include "runtime/schema/TestCases.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <map>
 #include <mutex>
@@ -20,7 +20,7 @@ namespace tessera::deploy {
 
 // The public header repeats the dtypes of ops/ without LLVM's types; values are cast between the two.
 #define TESS_DTYPE(ENUMERATOR, ...) static_assert(unsigned(DType::ENUMERATOR) == unsigned(tess::DType::ENUMERATOR));
-#include "ops/DType.def"
+#include "ops/vocabulary/DType.def"
 
 static Code codeOf(ErrorCode code) {
   switch (code) { // without a default, so that a new code does not compile

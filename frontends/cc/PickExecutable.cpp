@@ -1,9 +1,9 @@
 //===- PickExecutable.cpp - the code of a file that fits here -------------===//
 #include "frontends/cc/PickExecutable.h"
-#include "ops/Error.h"
-#include "runtime/Code.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
+#include "runtime/device/Code.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

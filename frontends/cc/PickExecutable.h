@@ -1,7 +1,7 @@
 //===- PickExecutable.h - the code of a file that fits here -----*- C++ -*-===//
 #pragma once
 
-#include "runtime/Device.h"
+#include "runtime/device/Device.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/Executable.h"
 

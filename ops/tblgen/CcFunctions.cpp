@@ -7,7 +7,7 @@
 // operators of Tensor, those that Python's has, call the functions.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/PythonOperators.h"
+#include "ops/table/PythonOperators.h"
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 //===- ComputeExpression.cpp - `compute` as functions of reads ------------===//
 //
-// An expression becomes C++ that calls ops/NotationGraph.h.
+// An expression becomes C++ that calls ops/graphs/NotationGraph.h.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/ComputeParser.h"

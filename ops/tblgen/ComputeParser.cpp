@@ -1,12 +1,12 @@
 //===- ComputeParser.cpp - parsing `compute` ------------------------------===//
 //
-// The grammar is in ops/Notation.h. A record whose `compute` has no meaning ends
+// The grammar is in ops/inference/Notation.h. A record whose `compute` has no meaning ends
 // the program with an error at that field.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/ComputeParser.h"
 
-#include "ops/NotationWords.h"
+#include "ops/inference/NotationWords.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

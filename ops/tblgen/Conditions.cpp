@@ -162,7 +162,7 @@ static void emitChannelAxis(const OpModel &op, const TermScope &scope, raw_ostre
   if (axis.kind != Term::Int || !op.text("channels").empty())
     op.fatal("channelAxis must be a number, and the only rule for channels, got '" + op.text("channelAxis") + "'");
   os << "int channelAxis([[maybe_unused]] const OpDef &op, [[maybe_unused]] llvm::ArrayRef<TensorMeta> operands,\n"
-        "                int i) {\n  return int("
+        "                int i, unsigned) {\n  return int("
      << axis.text << ");\n}\n";
 }
 

@@ -1,7 +1,8 @@
 //===- Describe.cpp - an operator in words -------------------------------===//
 #include "ops/tblgen/Describe.h"
+#include "ops/vocabulary/Quantization.h"
 
-#include "ops/DType.h"
+#include "ops/vocabulary/DType.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

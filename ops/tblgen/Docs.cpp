@@ -1,13 +1,14 @@
 //===- Docs.cpp - gen-tess-docs and gen-tess-markdown --------------------===//
 //
 // Where an operator's text in the dialect belongs stands `@ir`: its result types
-// need inference, which the readers of these outputs link (ops/Docs.h).
+// need inference, which the readers of these outputs link (ops/table/Docs.h).
 //
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/Describe.h"
 #include "ops/tblgen/Generators.h"
+#include "ops/vocabulary/Quantization.h"
 
-#include "ops/DType.h"
+#include "ops/vocabulary/DType.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

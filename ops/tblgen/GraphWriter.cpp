@@ -1,5 +1,6 @@
 //===- GraphWriter.cpp - dags of records as calls -------------------------===//
 #include "ops/tblgen/GraphWriter.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,8 +11,8 @@ namespace tess::tblgen {
 
 namespace {
 
-/// A short form of ops/GraphPieces.h or ops/PixelPieces.h: how its call begins, how many values it takes, and its
-/// terms: I a number, L a list, T a dtype, S a text, A the value of an attribute.
+/// A short form of ops/graphs/GraphPieces.h or ops/graphs/PixelPieces.h: how its call begins, how many values it takes,
+/// and its terms: I a number, L a list, T a dtype, S a text, A the value of an attribute.
 struct Piece {
   StringLiteral name, call;
   unsigned values;

@@ -12,7 +12,7 @@ struct Loop {
   std::string index, count, body;
 };
 
-/// Turns dags into calls of ops/GraphPieces.h.
+/// Turns dags into calls of ops/graphs/GraphPieces.h.
 class GraphWriter {
 public:
   GraphWriter(const Model &model, const OpModel &op, bool isGradient) : model(model), op(op), isGradient(isGradient) {}

@@ -1,5 +1,6 @@
 //===- Literals.cpp - values as C++ and Python source ---------------------===//
 #include "ops/tblgen/Model.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -62,7 +63,7 @@ std::vector<std::string> dtypeNames(StringRef constraint) {
 std::string dtypeMask(const OpModel &op, StringRef constraint) {
   auto it = constraints().find(constraint.str());
   if (it == constraints().end())
-    op.fatal("operands and results must have a type of ops/Base.td, got " + constraint);
+    op.fatal("operands and results must have a type of ops/records/Base.td, got " + constraint);
   return it->second.text;
 }
 

@@ -1,10 +1,11 @@
 //===- Model.cpp - reading records ---------------------------------------===//
 #include "ops/tblgen/Model.h"
+#include "ops/vocabulary/Quantization.h"
 
-#include "ops/DType.h"
-#include "ops/Error.h"
-#include "ops/PythonOperators.h"
-#include "ops/UpgradeStep.h"
+#include "ops/table/PythonOperators.h"
+#include "ops/table/UpgradeStep.h"
+#include "ops/vocabulary/DType.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
@@ -116,7 +117,7 @@ static AttrKind kindOf(const OpModel &op, StringRef def) {
                                                         {"Tess_DTypeAttr", AttrKind::DType}};
   auto it = kinds.find(def.str());
   if (it == kinds.end())
-    op.fatal("attribute must be of a kind of ops/AttrValue.h, got " + def);
+    op.fatal("attribute must be of a kind of ops/vocabulary/AttrValue.h, got " + def);
   return it->second;
 }
 
@@ -298,7 +299,7 @@ static void readPython(OpModel &op) {
   StringRef symbol = py->getValueAsString("operator");
   op.pyOperator = pythonOperator(symbol, op.operands.size());
   if (!symbol.empty() && op.pyOperator < 0)
-    op.fatal("operator must be one of ops/PythonOperators.h, got " + symbol);
+    op.fatal("operator must be one of ops/table/PythonOperators.h, got " + symbol);
   for (StringRef m : py->getValueAsListOfStrings("methods"))
     op.pyMethods.push_back(m.str());
   for (StringRef pair : py->getValueAsListOfStrings("renamed")) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "mlir/TableGen/Operator.h"
-#include "ops/AttrValue.h"
+#include "ops/vocabulary/AttrValue.h"
 #include "llvm/TableGen/Record.h"
 
 #include <map>
@@ -16,7 +16,7 @@
 
 namespace tess::tblgen {
 
-/// An attribute of a record; the fields are those of AttrInfo (ops/OpInfo.h).
+/// An attribute of a record; the fields are those of AttrInfo (ops/operator/OpInfo.h).
 struct AttrModel {
   std::string name, doc;
   AttrKind kind = AttrKind::None;
@@ -35,7 +35,7 @@ struct ValueModel {
   bool hidden = false;
 };
 
-/// One entry of a pattern; becomes a DimPattern (ops/Signature.h).
+/// One entry of a pattern; becomes a DimPattern (ops/operator/Signature.h).
 struct DimModel {
   char kind; // 'S' symbol, '*' star, 'L' literal, '@' attribute, '/' star without axes
   std::string symbol;
@@ -50,7 +50,7 @@ struct PatternModel {
   char arity = '1';
 };
 
-/// The parsed `shapes` of a record; becomes a Signature (ops/Signature.h).
+/// The parsed `shapes` of a record; becomes a Signature (ops/operator/Signature.h).
 struct SignatureModel {
   std::vector<PatternModel> operands, results;
   std::vector<std::string> symbols;
@@ -59,7 +59,7 @@ struct SignatureModel {
   bool elementwise = false, isExact = false;
 };
 
-/// An axis of an access in `compute`, or those of a pack; becomes a NotationPlace (ops/Notation.h).
+/// An axis of an access in `compute`, or those of a pack; becomes a NotationPlace (ops/inference/Notation.h).
 struct PlaceModel {
   std::vector<std::string> digits; // dimensions, as in `t` or `(t k)`
   bool isPack = false;
@@ -94,8 +94,8 @@ struct CallModel {
   unsigned operands;
 };
 
-/// The parsed `compute` of a record: a scan, which becomes a ScanInfo (ops/OpInfo.h), or functions of reads, which
-/// become a Notation and the C++ statements of its graph.
+/// The parsed `compute` of a record: a scan, which becomes a ScanInfo (ops/operator/OpInfo.h), or functions of reads,
+/// which become a Notation and the C++ statements of its graph.
 struct ComputeModel {
   AccessModel result;
   std::vector<AccessModel> reads;
@@ -142,7 +142,7 @@ struct OpModel {
   std::vector<RequireModel> conditions;                         // of `requires`
   std::vector<SampleModel> samples;
   std::string oracle, pyModule, pyName;
-  int pyOperator = -1; // of ops/PythonOperators.h
+  int pyOperator = -1; // of ops/table/PythonOperators.h
   std::vector<std::string> pyMethods;
   std::map<std::string, std::string> pyRenamed; // operand or attribute -> its name in Python
 

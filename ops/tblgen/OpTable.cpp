@@ -1,5 +1,6 @@
 //===- OpTable.cpp - gen-tess-op-table -----------------------------------===//
 #include "ops/tblgen/Generators.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -144,7 +145,10 @@ std::string channelRule(const OpModel &op) {
   bool hasNotation = op.compute && !op.compute->isScan();
   if (!op.text("channelAxis").empty())
     return "channelAxis";
-  return hasNotation ? "channels::ofNotation" : ruleName("channels", op.text("channels"));
+  if (hasNotation)
+    return "channels::ofNotation";
+  bool followsForward = op.isLowering("Composite") && op.text("channels").empty() && !op.keepsAxes();
+  return followsForward ? "channels::ofForward" : ruleName("channels", op.text("channels"));
 }
 
 std::string precisionOf(const OpModel &op) {

@@ -5,7 +5,7 @@
 // the public surface.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/PythonOperators.h"
+#include "ops/table/PythonOperators.h"
 #include "ops/tblgen/Describe.h"
 #include "ops/tblgen/Generators.h"
 

@@ -1,5 +1,6 @@
 //===- TermParser.cpp - terms of records as C++ ---------------------------===//
 #include "ops/tblgen/TermParser.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -10,8 +11,8 @@ namespace tess::tblgen {
 
 namespace {
 
-/// A function of ops/Terms.h: its operands (I number, L list, * any number of lists, M lists, X number or list, T
-/// dtype), what it gives, and whether that is plain whatever the operands are.
+/// A function of ops/graphs/Terms.h: its operands (I number, L list, * any number of lists, M lists, X number or list,
+/// T dtype), what it gives, and whether that is plain whatever the operands are.
 struct Word {
   StringLiteral name, function, operands;
   Term::Kind result;
@@ -383,7 +384,7 @@ Term Parser::list() {
 
 Term Parser::word(const std::string &name) {
   const Word *found = find_if(kWords, [&](const Word &each) { return each.name == name; });
-  require(found != std::end(kWords), "a word of ops/Terms.h before (");
+  require(found != std::end(kWords), "a word of ops/graphs/Terms.h before (");
   std::vector<std::string> operands;
   bool isPlain = true;
   Term::Kind result = found->result;

@@ -11,11 +11,11 @@
 //             | word "(" terms ")" | "given" "(" name ")" | ("all" "count") "(" term "for" range ")"
 //             | "[" items "]" | "(" term ")"
 //   items     = term "for" range ["if" term] | ["*"] term ("," ["*"] term)*
-//   range     = index "<" sum              dtype     = a name of ops/DType.def
+//   range     = index "<" sum              dtype     = a name of ops/vocabulary/DType.def
 //
 // `#x` is the shape of an operand, of a list of operands their shapes, `@x` its dtype;
 // entries of a list count from its end below 0, `x[:n]` has the first n. `//` and `%`
-// round down. The words, beside `len`, are in kWords and call ops/Terms.h. A comparison
+// round down. The words, beside `len`, are in kWords and call ops/graphs/Terms.h. A comparison
 // that a size leaves open holds.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 //===- Batches.cpp - independent kernels as one launch --------------------===//
 #include "runtime/bind/Batches.h"
-#include "runtime/ParallelFor.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Buffer.h"
+#include "runtime/device/Buffer.h"
 #include "runtime/schema/Executable.h"
 
 #include <atomic>

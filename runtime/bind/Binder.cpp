@@ -1,9 +1,9 @@
 //===- Binder.cpp - a program bound to shapes, step by step ---------------===//
 #include "runtime/bind/Binder.h"
-#include "ops/Error.h"
-#include "runtime/Allocator.h"
-#include "runtime/ExecutorCounters.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Batches.h"
+#include "runtime/bind/ExecutorCounters.h"
+#include "runtime/device/Allocator.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

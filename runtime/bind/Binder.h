@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/ParallelFor.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/StoragePlan.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <deque>
 

@@ -1,9 +1,9 @@
 //===- Commands.h - what the executor walks ---------------------*- C++ -*-===//
 #pragma once
 
-#include "ops/Control.h"
-#include "runtime/KernelTable.h"
+#include "ops/graphs/Control.h"
 #include "runtime/bind/Bind.h"
+#include "runtime/device/KernelTable.h"
 
 #include <forward_list>
 

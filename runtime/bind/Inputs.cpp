@@ -1,5 +1,5 @@
 //===- Inputs.cpp - inputs against the program's signature ----------------===//
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"
 

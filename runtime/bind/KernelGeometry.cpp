@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/bind/KernelGeometry.h"
-#include "runtime/Device.h"
+#include "runtime/device/Device.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <optional>

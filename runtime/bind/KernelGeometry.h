@@ -1,8 +1,8 @@
 //===- KernelGeometry.h - the dims array of a kernel call -------*- C++ -*-===//
 #pragma once
 
-#include "ops/Error.h"
-#include "ops/TensorMeta.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/TensorMeta.h"
 #include "runtime/schema/Executable.h"
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/Support/Error.h"

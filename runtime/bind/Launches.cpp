@@ -1,9 +1,9 @@
 //===- Launches.cpp - kernels of steps, with sizes and addresses ----------===//
-#include "ops/Error.h"
-#include "runtime/IndexCheck.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/Packing.h"
+#include "runtime/device/IndexCheck.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -5,7 +5,7 @@
 // come packed.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 //===- LoopMemory.cpp - how a loop's values share memory ------------------===//
 #include "runtime/bind/LoopMemory.h"
-#include "runtime/bind/StoragePlan.h"
+#include "runtime/bind/Roots.h"
 
 namespace tess::runtime {
 

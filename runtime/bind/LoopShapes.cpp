@@ -3,8 +3,8 @@
 // They are inferred once, for all trips: what is carried keeps its shape.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/Control.h"
-#include "ops/Error.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/LoopTrips.h"
 #include "runtime/schema/GrownValues.h"

@@ -1,7 +1,7 @@
 //===- LoopTrips.cpp - how many trips a loop makes ------------------------===//
 #include "runtime/bind/LoopTrips.h"
-#include "ops/Control.h"
-#include "ops/Error.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/Error.h"
 
 namespace tess::runtime {
 

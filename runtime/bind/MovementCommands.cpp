@@ -1,6 +1,6 @@
 //===- MovementCommands.cpp - movements, and outputs that are copies ------===//
-#include "ops/Error.h"
-#include "ops/RegionRules.h"
+#include "ops/inference/RegionRules.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "llvm/ADT/STLExtras.h"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/KernelTable.h"
 #include "runtime/bind/StoragePlan.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime {
 

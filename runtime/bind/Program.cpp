@@ -1,5 +1,5 @@
 //===- Program.cpp - code and constants of an executable ------------------===//
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/bind/Stages.h"
 #include "runtime/schema/ExecutableCodec.h"

@@ -1,6 +1,6 @@
 //===- Shapes.cpp - every value's shape, with its checks ------------------===//
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"

@@ -1,6 +1,6 @@
 //===- SplitStages.cpp - where data decides sizes, a program is cut -------===//
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "runtime/bind/StageBuilder.h"
 #include "runtime/bind/ValueMetas.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,6 +1,6 @@
 //===- StageBuilder.cpp - one stage of a program, written -----------------===//
 #include "runtime/bind/StageBuilder.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 

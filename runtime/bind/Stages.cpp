@@ -1,7 +1,7 @@
 //===- Stages.cpp - programs in stages, bound as far as shapes tell -------===//
 #include "runtime/bind/Stages.h"
-#include "ops/Control.h"
-#include "ops/Error.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/LoopTrips.h"
 #include "runtime/schema/GrownValues.h"

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 #include "runtime/bind/Bind.h"
 
 #include <list>

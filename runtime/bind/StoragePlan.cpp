@@ -1,18 +1,12 @@
 //===- StoragePlan.cpp - which memory each value lives in -----------------===//
 #include "runtime/bind/StoragePlan.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
-
-ValueId rootOf(const Executable &exe, ValueId value) {
-  while (exe.values[value].kind == ValueKind::View)
-    value = exe.values[value].base;
-  return value;
-}
 
 std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
                                         llvm::ArrayRef<ScratchUse> scratch) {

@@ -3,6 +3,7 @@
 
 #include "runtime/bind/LoopMemory.h"
 #include "runtime/bind/MemoryPlan.h"
+#include "runtime/bind/Roots.h"
 #include "runtime/schema/Executable.h"
 #include "llvm/Support/Error.h"
 
@@ -43,9 +44,6 @@ struct PlannedMemory; // Bind.h
 /// What lies where in the arena, for people. `scratch`: the allocations that commands use for themselves.
 std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
                                         llvm::ArrayRef<ScratchUse> scratch);
-
-/// The value that a view looks at, through any number of views.
-ValueId rootOf(const Executable &exe, ValueId value);
 
 /// The lookup by which a kernel writes at indices into what an operand holds; null: it has none. It has one at most.
 const LookupDecl *scatterOf(const Step &step);

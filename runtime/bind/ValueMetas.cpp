@@ -1,6 +1,6 @@
 //===- ValueMetas.cpp - dtypes and shapes of a program's values -----------===//
 #include "runtime/bind/ValueMetas.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"

@@ -1,5 +1,5 @@
 //===- Windows.cpp - reductions over windows ------------------------------===//
-#include "ops/WindowRules.h"
+#include "ops/inference/WindowRules.h"
 #include "runtime/bind/Binder.h"
 
 namespace tess::runtime {

@@ -6,12 +6,12 @@
 // those of a trace.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/Error.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cpu/ConvShape.h"
 #include "runtime/cpu/DnnlCalls.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime::cpu {

@@ -1,7 +1,7 @@
 //===- ConvShape.h - sizes of windows over images ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 

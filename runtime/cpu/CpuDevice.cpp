@@ -1,10 +1,10 @@
 //===- CpuDevice.cpp - the host's processor -------------------------------===//
-#include "runtime/Allocator.h"
-#include "runtime/Cgroup.h"
-#include "runtime/Code.h"
-#include "runtime/Device.h"
-#include "runtime/KernelTable.h"
-#include "runtime/ParallelFor.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Code.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/KernelTable.h"
+#include "runtime/threads/Cgroup.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <cstdlib>
 #include <cstring>

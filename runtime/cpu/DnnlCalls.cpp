@@ -1,9 +1,9 @@
 //===- DnnlCalls.cpp - a prepared list of oneDNN calls --------------------===//
 #include "runtime/cpu/DnnlCalls.h"
-#include "ops/Error.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cpu/PrimitiveMemory.h"
 #include "runtime/schema/KernelAbi.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <dnnl.hpp>

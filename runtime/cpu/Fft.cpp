@@ -5,10 +5,10 @@
 // The plan is the library's one-dimensional one, which threads share.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/Error.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/Support/MathExtras.h"
 
 #include "ducc0/infra/simd.h" // first: the plans compute in these vectors where they are known

@@ -1,9 +1,9 @@
 //===- Gather.cpp - elements along an axis, an index for each -------------===//
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Indices.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <atomic>
 

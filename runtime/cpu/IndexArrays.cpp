@@ -9,11 +9,11 @@
 // are written in their order.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Indices.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

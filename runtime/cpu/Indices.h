@@ -1,8 +1,8 @@
 //===- Indices.h - integer operands that index ------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/IndexError.h"
-#include "runtime/KernelTable.h"
+#include "runtime/device/IndexError.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 

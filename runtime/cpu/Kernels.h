@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 

@@ -1,8 +1,8 @@
 //===- LapackLibrary.cpp - LAPACK, loaded at run time ---------------------===//
 #include "runtime/cpu/LapackLibrary.h"
 
-#include "runtime/Fork.h"
-#include "runtime/SharedLibrary.h"
+#include "runtime/device/SharedLibrary.h"
+#include "runtime/threads/Fork.h"
 
 #include <memory>
 #include <mutex>

@@ -1,7 +1,7 @@
 //===- Mask.cpp - kernels whose result is as long as the data says --------===//
-#include "runtime/Elements.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/device/Elements.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- MatmulShape.h - a matrix product over strides ------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 

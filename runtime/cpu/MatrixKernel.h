@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/Error.h"
-#include "runtime/Elements.h"
-#include "runtime/KernelTable.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cpu/LapackLibrary.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/device/Elements.h"
+#include "runtime/device/KernelTable.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>

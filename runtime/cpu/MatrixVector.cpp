@@ -6,10 +6,10 @@
 // of the matrix nor the threads change a bit.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 #include "runtime/schema/KernelAbi.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // those taken before it.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Elements.h"
 #include "runtime/cpu/Kernels.h"
+#include "runtime/device/Elements.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>

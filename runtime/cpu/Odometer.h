@@ -1,7 +1,7 @@
 //===- Odometer.h - walking a shape over several layouts --------*- C++ -*-===//
 #pragma once
 
-#include "ops/TensorMeta.h"
+#include "ops/vocabulary/TensorMeta.h"
 
 #include <array>
 

@@ -5,11 +5,11 @@
 // then rows) in the accumulator type. Threads split whole results only.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/ConvShape.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <vector>
 

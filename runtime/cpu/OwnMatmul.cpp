@@ -5,10 +5,10 @@
 // rows and columns only, so bits depend on neither blocks nor threads.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 
 namespace tess::runtime::cpu {
 

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/OwnPool.h"
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/ConvShape.h"
 #include "runtime/cpu/Kernels.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <algorithm>
 #include <limits>

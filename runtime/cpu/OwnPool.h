@@ -1,7 +1,7 @@
 //===- OwnPool.h - pooling where oneDNN has none ----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 

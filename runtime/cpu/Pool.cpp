@@ -1,10 +1,10 @@
 //===- Pool.cpp - average pooling by oneDNN -------------------------------===//
-#include "ops/Error.h"
-#include "runtime/ParallelFor.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cpu/ConvShape.h"
 #include "runtime/cpu/DnnlCalls.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/OwnPool.h"
+#include "runtime/threads/ParallelFor.h"
 
 namespace tess::runtime::cpu {
 

@@ -25,7 +25,7 @@ private:
 };
 
 /// The most bytes that a primitive of this kind holds on the heap, which are those of oneDNN's kernels for AVX-512;
-/// tests/runtime/primitive_memory_test compares it with the growth of a process.
+/// tests/runtime/cpu/primitive_memory_test compares it with the growth of a process.
 size_t heapBytes(dnnl::primitive::kind kind);
 
 } // namespace tess::runtime

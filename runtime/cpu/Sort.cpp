@@ -4,10 +4,10 @@
 // total, and topk is a prefix of argsort, bit for bit.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Elements.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

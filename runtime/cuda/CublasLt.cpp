@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/CublasLt.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 namespace tess::runtime::cuda {
 

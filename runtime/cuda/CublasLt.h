@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/DType.h"
+#include "ops/vocabulary/DType.h"
 #include "runtime/cuda/CudaDevice.h"
 
 #include <cublasLt.h>

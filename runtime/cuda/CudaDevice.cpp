@@ -1,8 +1,8 @@
 //===- CudaDevice.cpp - an NVIDIA GPU as a Device -------------------------===//
 #include "runtime/cuda/CudaDevice.h"
 
-#include "ops/Error.h"
-#include "runtime/HostKernels.h"
+#include "ops/vocabulary/Error.h"
+#include "runtime/device/HostKernels.h"
 
 #include <map>
 

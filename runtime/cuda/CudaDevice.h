@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Allocator.h"
-#include "runtime/Device.h"
 #include "runtime/cuda/Driver.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Device.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 //===- CudaModule.cpp - PTX or machine code, loaded on a GPU --------------===//
 #include "runtime/cuda/CudaModule.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 namespace tess::runtime::cuda {
 

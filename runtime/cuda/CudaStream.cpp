@@ -1,7 +1,7 @@
 //===- CudaStream.cpp - streams and events of a GPU -----------------------===//
-#include "ops/Error.h"
-#include "runtime/KernelTable.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/device/KernelTable.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 //===- Driver.cpp - the CUDA driver, loaded at run time -------------------===//
 #include "runtime/cuda/Driver.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 namespace tess::runtime::cuda {
 

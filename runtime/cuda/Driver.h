@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/SharedLibrary.h"
 #include "runtime/cuda/ToolkitNames.h"
+#include "runtime/device/SharedLibrary.h"
 
 #include <cuda.h>
 

@@ -1,6 +1,6 @@
 //===- NullDevice.cpp - a device that records calls -----------------------===//
 #include "runtime/null/NullDevice.h"
-#include "runtime/KernelTable.h"
+#include "runtime/device/KernelTable.h"
 
 #include <cstdlib>
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Allocator.h"
-#include "runtime/Device.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Device.h"
 
 #include <mutex>
 

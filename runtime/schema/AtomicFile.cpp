@@ -1,6 +1,6 @@
 //===- AtomicFile.cpp - written beside, synced, renamed -------------------===//
 #include "runtime/schema/AtomicFile.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/schema/Container.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/ContainerFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

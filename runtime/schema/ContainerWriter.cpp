@@ -1,5 +1,5 @@
 //===- ContainerWriter.cpp - writing a `.tess` file -----------------------===//
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/AtomicFile.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ContainerFormat.h"

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 #include "runtime/schema/Image.h"
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/STLExtras.h"
@@ -68,9 +68,9 @@ struct ProgramNode {
   int32_t loop = -1; // index into Executable::loops
 };
 
-/// A scan (ops/Control.h). Its body are nodes and steps behind the node and the step that name it. What a trip reads as
-/// it is, it reads as the operators outside do; the operands of node and step are the carried values' first ones, then
-/// the xs, the results what is carried at the end, then the stacked ones.
+/// A scan (ops/graphs/Control.h). Its body are nodes and steps behind the node and the step that name it. What a trip
+/// reads as it is, it reads as the operators outside do; the operands of node and step are the carried values' first
+/// ones, then the xs, the results what is carried at the end, then the stacked ones.
 struct LoopDecl {
   ValueIds arguments; // a carried value or an element of one of the xs for each operand
   ValueIds yields;    // temporaries of the body for each result; a carried one may be its argument
@@ -78,7 +78,7 @@ struct LoopDecl {
   uint32_t numNodes = 0, numSteps = 0; // of the body, those of inner loops too
   int64_t length = -1;                 // trips; -1: the size of axis 0 of the xs
   bool reverse = false;
-  bool isGuarded = false; // the first carried value is its guard (ops/Control.h, ScanOrder)
+  bool isGuarded = false; // the first carried value is its guard (ops/graphs/Control.h, ScanOrder)
 };
 
 /// A run of domain axes [first, last) that the kernel sees as one size.

@@ -1,5 +1,6 @@
 //===- ExecutableParse.cpp - bytes -> Executable --------------------------===//
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/Quantization.h"
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/Features.h"

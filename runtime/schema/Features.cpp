@@ -1,6 +1,6 @@
 //===- Features.cpp - what a reader of a program must know ----------------===//
 #include "runtime/schema/Features.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/Executable.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/StringExtras.h"

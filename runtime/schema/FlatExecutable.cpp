@@ -1,7 +1,8 @@
 // `fields` lists the fields of every part once, for both the writer and the reader.
 #include "runtime/schema/FlatExecutable.h"
+#include "ops/vocabulary/Quantization.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 

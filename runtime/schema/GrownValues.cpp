@@ -1,6 +1,6 @@
 //===- GrownValues.cpp - what loops without a bound stack -----------------===//
 #include "runtime/schema/GrownValues.h"
-#include "ops/Control.h"
+#include "ops/graphs/Control.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

@@ -1,6 +1,6 @@
 //===- GrownValues.h - what loops without a bound stack ---------*- C++ -*-===//
 //
-// A grown value (ops/Control.h) is a stacked result of a loop without a bound, or
+// A grown value (ops/graphs/Control.h) is a stacked result of a loop without a bound, or
 // an input that is among the xs of one. No plan has room for it: it lies outside
 // of the arena, and nothing but such a loop finds its way about it.
 //

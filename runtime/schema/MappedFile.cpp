@@ -1,6 +1,6 @@
 //===- MappedFile.cpp - a file in memory, which others may cut ------------===//
 #include "runtime/schema/MappedFile.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include <atomic>
 #include <cerrno>

@@ -1,6 +1,6 @@
 //===- MessageMemory.cpp - what a Protobuf message would take -------------===//
 #include "runtime/schema/MessageMemory.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <google/protobuf/descriptor.h>

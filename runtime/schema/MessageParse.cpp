@@ -1,6 +1,6 @@
 //===- MessageParse.cpp - bytes -> a Protobuf message ---------------------===//
 #include "runtime/schema/MessageParse.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/MessageMemory.h"
 
 #include <google/protobuf/message.h>

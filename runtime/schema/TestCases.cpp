@@ -1,6 +1,6 @@
 //===- TestCases.cpp - what tests a program, in its file ------------------===//
 #include "runtime/schema/TestCases.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"

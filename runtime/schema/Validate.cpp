@@ -5,8 +5,8 @@
 // before its use, and a step with an operator computes what a node says.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/Error.h"
-#include "ops/WindowRules.h"
+#include "ops/inference/WindowRules.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/GrownValues.h"
 #include "runtime/schema/ValidateLoops.h"

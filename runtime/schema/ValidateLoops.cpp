@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/schema/ValidateLoops.h"
-#include "ops/Control.h"
-#include "ops/Error.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

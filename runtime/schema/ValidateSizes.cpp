@@ -1,6 +1,6 @@
 //===- ValidateSizes.cpp - that symbols of sizes have numbers -------------===//
 #include "runtime/schema/ValidateSizes.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 namespace tess::runtime {
 

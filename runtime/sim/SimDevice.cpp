@@ -1,12 +1,12 @@
 //===- SimDevice.cpp - an accelerator that is emulated --------------------===//
 #include "runtime/sim/SimDevice.h"
 
-#include "ops/Error.h"
-#include "runtime/Cgroup.h"
-#include "runtime/Code.h"
-#include "runtime/Fork.h"
-#include "runtime/KernelTable.h"
+#include "ops/vocabulary/Error.h"
+#include "runtime/device/Code.h"
+#include "runtime/device/KernelTable.h"
 #include "runtime/sim/SimKernel.h"
+#include "runtime/threads/Cgroup.h"
+#include "runtime/threads/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -160,8 +160,7 @@ public:
       : device(device), code(std::move(given)) {
     std::lock_guard<std::recursive_mutex> lock(device.mutex);
     for (auto [index, entry] : llvm::enumerate(image.entries)) {
-      auto kernel = std::make_unique<SimDevice::Kernel>(
-          SimDevice::Kernel{gridKernel(*code, unsigned(index)), entry.grid, entry.name});
+      auto kernel = std::make_unique<SimKernel>(SimKernel{gridKernel(*code, unsigned(index)), entry.grid, entry.name});
       functions.push_back(reinterpret_cast<KernelFn>(kernel.get()));
       device.loadedKernels[kernel.get()] = std::move(kernel);
     }
@@ -192,7 +191,7 @@ llvm::Expected<LoadedCodeRef> SimDevice::load(const Image &image) {
   return std::make_shared<SimCode>(*this, std::move(*code), image);
 }
 
-void SimDevice::runBlocks(const Kernel &kernel, void *const *pointers, const int64_t *dims, int64_t count) {
+void SimDevice::runBlocks(const SimKernel &kernel, void *const *pointers, const int64_t *dims, int64_t count) {
   // Few blocks, so that tests go through the steps of a whole grid; enough that their order can matter.
   constexpr int64_t kBlockThreads = 64, kMostBlocks = 6;
   const int64_t team = kernel.grid.team, blocksWanted = (count * team + kBlockThreads - 1) / kBlockThreads;

@@ -16,6 +16,7 @@
 namespace tess::runtime {
 
 class SimDevice;
+struct SimKernel;
 
 /// An event of the emulated accelerator: done when the work of its last record() is.
 class SimEvent : public Event {
@@ -110,7 +111,6 @@ public:
 private:
   friend class SimStream;
   friend class SimCode;
-  struct Kernel;
 
   struct Fault {
     unsigned skipped;
@@ -122,14 +122,14 @@ private:
   SimStream *nextStream();
   /// Works until `isDone`, which only work changes.
   void workUntil(llvm::function_ref<bool()> isDone);
-  void runBlocks(const Kernel &kernel, void *const *pointers, const int64_t *dims, int64_t count);
+  void runBlocks(const SimKernel &kernel, void *const *pointers, const int64_t *dims, int64_t count);
   uint64_t draw();
 
   mutable std::recursive_mutex mutex; // held while work is done
   SimMemory memory;
   Allocator blocks;
   std::vector<SimStream *> streams;
-  std::map<const void *, std::unique_ptr<Kernel>> loadedKernels; // by handle
+  std::map<const void *, std::unique_ptr<SimKernel>> loadedKernels; // by handle
   uint64_t workNumber = 0, seed = 0;
   std::string lost; // why; empty: it is not
   std::optional<Fault> fault;

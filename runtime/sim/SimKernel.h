@@ -1,12 +1,14 @@
 //===- SimKernel.h - a kernel that the emulated accelerator has loaded ----===//
 #pragma once
 
-#include "runtime/sim/SimDevice.h"
+#include "runtime/device/Device.h"
+
+#include <string>
 
 namespace tess::runtime {
 
 /// What the handle of a launch stands for.
-struct SimDevice::Kernel {
+struct SimKernel {
   GridKernelFn fn;
   GridEntry grid;
   std::string name;

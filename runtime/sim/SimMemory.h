@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Allocator.h"
+#include "runtime/device/Allocator.h"
 
 #include <map>
 #include <mutex>

@@ -1,6 +1,7 @@
 //===- SimStream.cpp - work that is done when somebody waits --------------===//
-#include "ops/Error.h"
-#include "runtime/KernelTable.h"
+#include "ops/vocabulary/Error.h"
+#include "runtime/device/KernelTable.h"
+#include "runtime/sim/SimDevice.h"
 #include "runtime/sim/SimKernel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -45,7 +46,7 @@ llvm::Error SimStream::launch(const KernelLaunch &launch) {
   if (found == device.loadedKernels.end())
     return invalidArgument(device.name() + ": a launched kernel must be of code that the device has loaded, got "
                                            "another function");
-  const SimDevice::Kernel &kernel = *found->second;
+  const SimKernel &kernel = *found->second;
   int64_t count = launch.outer * launch.inner;
   if (count <= 0)
     return llvm::Error::success();

@@ -1,7 +1,8 @@
 // Rates of the operator cache from C++, one JSON object: nanoseconds of a look-up at a few sizes of the cache, calls a
 // second of one thread and of several. tests/benchmarks/eager_cache.py runs it.
-#include "eager/Apply.h"
-#include "eager/OpCache.h"
+#include "eager/Eager.h"
+#include "eager/classes/OpCache.h"
+#include "eager/stack/Apply.h"
 
 #include <algorithm>
 #include <chrono>
@@ -103,6 +104,7 @@ double callRate(unsigned count) {
 } // namespace
 
 int main() {
+  start();
   setOpCacheLimit(uint64_t(1) << 30);
   double one = callRate(1), eight = callRate(8);
   double kernel = missTime(OpDef::get("add")), program = missTime(OpDef::get("softmax").set("axis", int64_t(1)));

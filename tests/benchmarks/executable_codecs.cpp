@@ -1,6 +1,6 @@
 // Reads every executable of a warm set from the bytes of both codecs, one JSON object: the number of executables, and
 // the nanoseconds and bytes of one by each codec. tests/benchmarks/executable_codecs.py runs it.
-#include "compiler/WarmSet.h"
+#include "compiler/cache/WarmSet.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/FlatExecutable.h"
 

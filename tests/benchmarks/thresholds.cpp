@@ -1,12 +1,12 @@
 // Sweeps over the sizes at which the runtime changes its way, one JSON object: for each threshold its value and rows
 // [size, ns of the way below it, ns of the way above it]; for a cost of the estimates its value and what is measured,
 // in ps. tests/benchmarks/thresholds.py runs it.
-#include "runtime/ParallelFor.h"
-#include "runtime/Worker.h"
 #include "runtime/cpu/DnnlCalls.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 #include "runtime/cpu/OwnPool.h"
+#include "runtime/threads/ParallelFor.h"
+#include "runtime/threads/Worker.h"
 #include "llvm/Support/Alignment.h"
 
 #include <chrono>

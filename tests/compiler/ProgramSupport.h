@@ -3,7 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "ir/GraphBuilder.h"
-#include "runtime/Executor.h"
+#include "runtime/run/Executor.h"
 
 #include <cmath>
 #include <cstring>

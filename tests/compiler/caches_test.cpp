@@ -1,8 +1,8 @@
 // What was compiled before: entries on disk and warm sets, and what makes them count for nothing.
-#include "compiler/CacheFolder.h"
-#include "compiler/CodeVersion.h"
-#include "compiler/ExecutableCache.h"
-#include "compiler/ObjectCache.h"
+#include "compiler/cache/CacheFolder.h"
+#include "compiler/cache/CodeVersion.h"
+#include "compiler/cache/ExecutableCache.h"
+#include "compiler/cache/ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"

@@ -3,7 +3,7 @@
 // Fused or not, packed or not: one result, NaN, infinities and -0 included.
 //
 //===----------------------------------------------------------------------===//
-#include "eager/HostOptions.h"
+#include "eager/classes/HostOptions.h"
 #include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>

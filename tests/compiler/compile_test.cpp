@@ -4,6 +4,7 @@
 // must not change is compared bit by bit.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "tests/compiler/ProgramSupport.h"
 

@@ -1,5 +1,5 @@
 //===- constants_test.cpp - what is computed when a program is compiled ---===//
-#include "eager/HostOptions.h"
+#include "eager/classes/HostOptions.h"
 #include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>

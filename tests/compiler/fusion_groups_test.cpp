@@ -1,5 +1,6 @@
 // Which operators share a kernel, where a program is large.
 #include "compiler/transforms/FusionGroups.h"
+#include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "tests/compiler/ProgramSupport.h"
 

@@ -1,6 +1,6 @@
 //===- gradient_test.cpp - gradients of a graph ---------------------------===//
 #include "compiler/GraphGradients.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>

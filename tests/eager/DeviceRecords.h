@@ -1,7 +1,9 @@
 //===- DeviceRecords.h - the records' samples on a device -------*- C++ -*-===//
 #pragma once
 
-#include "eager/Tape.h"
+#include "eager/dispatch/Transfers.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
 #include "tests/ops/Samples.h"
 #include "tests/runtime/Expect.h"
 

@@ -1,7 +1,7 @@
 //===- Helpers.h - tensors and values for the tests of eager ----*- C++ -*-===//
 #pragma once
 
-#include "eager/Apply.h"
+#include "eager/stack/Apply.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,11 @@
 // apply's forms and the layers of the stack: each layer is taken out once, and a result changes.
-#include "eager/Autocast.h"
-#include "eager/Location.h"
-#include "eager/Transformations.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/layers/CheckOperands.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Autocast.h"
+#include "eager/stack/Call.h"
+#include "eager/tensor/Location.h"
+#include "ops/vocabulary/Quantization.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;

@@ -1,5 +1,5 @@
 // TESS_LOG=dispatch: this binary has the dbg build's Apply.cpp in it, whatever it is built for.
-#include "eager/DispatchLog.h"
+#include "eager/stack/DispatchLog.h"
 #include "tests/eager/Helpers.h"
 #include "tests/runtime/Stderr.h"
 

@@ -1,10 +1,12 @@
 // The cache: classes instead of shapes, views without kernels, programs with bindings, threads.
 #include "compiler/Compile.h"
-#include "eager/OpCache.h"
-#include "eager/Queue.h"
-#include "runtime/Executor.h"
-#include "runtime/ParallelFor.h"
-#include "runtime/Profiler.h"
+#include "eager/classes/OpCache.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/stack/Apply.h"
+#include "eager/tensor/Queue.h"
+#include "runtime/device/Profiler.h"
+#include "runtime/run/Executor.h"
+#include "runtime/threads/ParallelFor.h"
 #include "tests/eager/Helpers.h"
 
 #include "llvm/Support/JSON.h"

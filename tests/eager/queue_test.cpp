@@ -1,9 +1,10 @@
 // Work beside the caller: order, errors that come later, poisoned tensors.
-#include "eager/Location.h"
-#include "eager/Queue.h"
-#include "runtime/Allocator.h"
-#include "runtime/ParallelFor.h"
-#include "runtime/Worker.h"
+#include "eager/stack/Apply.h"
+#include "eager/tensor/Location.h"
+#include "eager/tensor/Queue.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/threads/ParallelFor.h"
+#include "runtime/threads/Worker.h"
 #include "tests/eager/Helpers.h"
 
 #include <thread>

@@ -1,8 +1,10 @@
 // Gradients: along a tape, of gradients, through functions of the user; what is saved and for how long.
-#include "eager/Counters.h"
-#include "eager/Recomputation.h"
-#include "eager/Tape.h"
-#include "eager/Transformations.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/gradients/Recomputation.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Call.h"
+#include "eager/tensor/Counters.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;

@@ -1,8 +1,10 @@
 // What traces of every frontend decide alike: how much they keep, which tensors a recording serves, and gradients.
-#include "eager/Tape.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
 #include "eager/tracing/ArgumentIdentity.h"
 #include "eager/tracing/GradEffects.h"
 #include "eager/tracing/KeptCalls.h"
+#include "eager/tracing/Recorder.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;

@@ -1,11 +1,13 @@
 // Recordings: what they hold, what their programs read and write.
-#include "eager/Tape.h"
-#include "eager/Transformations.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Call.h"
 #include "eager/tracing/GradientRecording.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/RecordingText.h"
 #include "eager/tracing/Segment.h"
 #include "eager/tracing/TracedProgram.h"
-#include "runtime/Allocator.h"
+#include "runtime/device/Allocator.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;

@@ -1,9 +1,9 @@
 // What ships compiled: the classes as text, the same code as made here, no compiler at a first call.
-#include "compiler/ExecutableCache.h"
-#include "compiler/WarmSet.h"
-#include "eager/Counters.h"
-#include "eager/HostOptions.h"
-#include "eager/MiniGraph.h"
+#include "compiler/cache/ExecutableCache.h"
+#include "compiler/cache/WarmSet.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/classes/MiniGraph.h"
+#include "eager/tensor/Counters.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;

@@ -1,5 +1,5 @@
 //===- attribute.cpp - any text as an operator and as an attribute --------===//
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 #include "tests/fuzz/Fuzz.h"
 
 using namespace tess;

@@ -1,6 +1,6 @@
 //===- kernel.cpp - any text as a generated kernel ------------------------===//
-#include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/emit/KernelEmitter.h"
+#include "compiler/kernel/KernelAnalysis.h"
 #include "tests/fuzz/Fuzz.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,7 +1,7 @@
 //===- mlir.cpp - any text for tess-opt's parser and pipeline -------------===//
 #include "compiler/CompileModule.h"
 #include "compiler/Pipeline.h"
-#include "eager/HostOptions.h"
+#include "eager/classes/HostOptions.h"
 #include "ir/Dialect.h"
 #include "tests/fuzz/Fuzz.h"
 

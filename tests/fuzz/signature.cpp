@@ -4,8 +4,9 @@
 // its dtype and dimensions ("f32 2 3", "i64 ?"); a line of `:` ends a group.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/OpDef.h"
-#include "ops/SizeExpr.h"
+#include "ops/operator/OpDef.h"
+#include "ops/vocabulary/Quantization.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "tests/fuzz/Fuzz.h"
 
 using namespace tess;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/ProgramFile.h"
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/Container.h"
 #include "tessera/deploy.h"
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ProgramFile.h"
-#include "ops/Error.h"
-#include "ops/GraphPieces.h"
-#include "ops/Upgrades.h"
+#include "ops/graphs/GraphPieces.h"
+#include "ops/table/Upgrades.h"
+#include "ops/vocabulary/Error.h"
 #include "tessera/Jit.h"
 #include "tests/golden/ChangedFile.h"
 

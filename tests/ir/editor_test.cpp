@@ -1,7 +1,7 @@
 //===- editor_test.cpp - graphs as data -----------------------------------===//
 #include "ir/GraphEditor.h"
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <catch2/catch.hpp>

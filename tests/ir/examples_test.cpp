@@ -1,12 +1,12 @@
 //===- examples_test.cpp - what documentation shows of the dialect --------===//
 //
-// ops/IrText.h writes the text of an operator without MLIR; here the dialect
+// ops/table/IrText.h writes the text of an operator without MLIR; here the dialect
 // reads it, verifies it and prints it again.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Dialect.h"
-#include "ops/Docs.h"
-#include "ops/IrText.h"
+#include "ops/table/Docs.h"
+#include "ops/table/IrText.h"
 #include "tests/ops/Samples.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

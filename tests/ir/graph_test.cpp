@@ -1,7 +1,7 @@
 //===- graph_test.cpp - building, writing and reading graphs --------------===//
 #include "ir/GraphBuilder.h"
-#include "ops/Control.h"
-#include "ops/SizeExpr.h"
+#include "ops/graphs/Control.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "runtime/schema/BitsVersion.h"
 #include "tests/ops/TripSizes.h"
 #include "tests/runtime/Stderr.h"

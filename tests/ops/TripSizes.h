@@ -1,8 +1,8 @@
 //===- TripSizes.h - a loop in whose trips data decides a size --*- C++ -*-===//
 #pragma once
 
-#include "ops/Control.h"
-#include "ops/GraphPieces.h"
+#include "ops/graphs/Control.h"
+#include "ops/graphs/GraphPieces.h"
 #include "tests/runtime/Expect.h"
 
 namespace tess::test {

@@ -1,7 +1,7 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
 // RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
-include "ops/Base.td"
+include "ops/records/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
   let summary = "a test";
@@ -52,7 +52,7 @@ def Tess_BOp : Plain<"b"> { let lowering = Elementwise_; }
 #ifdef CASE_9
 def Tess_BOp : Plain<"a">;
 #endif
-// CHECK: error: b: operator must be one of ops/PythonOperators.h, got +
+// CHECK: error: b: operator must be one of ops/table/PythonOperators.h, got +
 #ifdef CASE_10
 def Tess_BOp : Plain<"b"> { let python = Py<"functional.math", "b", [], "+">; }
 #endif

@@ -1,7 +1,7 @@
 // Terms that are wrong, of conditions, sizes, orders of axes and values in graphs, stop the generator.
 //
 // RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
-include "ops/Base.td"
+include "ops/records/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
   let summary = "a test";
@@ -35,7 +35,7 @@ def Tess_BOp : Demands<"b", "!(#x[0] == 1)">;
 #ifdef CASE_4
 def Tess_BOp : Demands<"b", "true)">;
 #endif
-// CHECK: error: b: a term must have a word of ops/Terms.h before (, got 'nothing(#x)'
+// CHECK: error: b: a term must have a word of ops/graphs/Terms.h before (, got 'nothing(#x)'
 #ifdef CASE_5
 def Tess_BOp : Demands<"b", "nothing(#x)">;
 #endif

@@ -1,10 +1,10 @@
 //===- codec_test.cpp - operators as text, old and new -------------------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/Builtin.h"
-#include "ops/GraphPieces.h"
-#include "ops/UpgradeStep.h"
-#include "ops/Upgrades.h"
+#include "ops/graphs/GraphPieces.h"
+#include "ops/table/Builtin.h"
+#include "ops/table/UpgradeStep.h"
+#include "ops/table/Upgrades.h"
 
 using namespace tess;
 using namespace tess::test;

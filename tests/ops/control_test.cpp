@@ -1,6 +1,6 @@
 // Operators with bodies: as values, inferred, and their gradient.
-#include "ops/Control.h"
-#include "ops/GraphPieces.h"
+#include "ops/graphs/Control.h"
+#include "ops/graphs/GraphPieces.h"
 #include "tests/ops/TripSizes.h"
 #include "tests/runtime/Expect.h"
 

@@ -3,7 +3,7 @@
 // Over a Tensor that only remembers what was applied.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -9,7 +9,7 @@
 // RUN: tess-tblgen -gen-tess-markdown -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=MD
 // RUN: tess-tblgen -gen-tess-samples -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=JSON
 // RUN: tess-tblgen -gen-tess-cc-functions -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=CC
-include "ops/Base.td"
+include "ops/records/Base.td"
 
 def Tess_MulOp : Tess_Op<"mul"> {
   let summary = "scaled product";

@@ -1,7 +1,7 @@
 //===- inference_test.cpp - shapes, dtypes and the texts of errors -------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/Builtin.h"
+#include "ops/table/Builtin.h"
 
 #include <numeric>
 

@@ -1,8 +1,8 @@
 //===- quantized_test.cpp - quantized dtypes, and operators that move them ===//
-#include "ops/Builtin.h"
-#include "ops/Promotion.h"
-#include "ops/Quantization.h"
-#include "ops/QuantizedMetas.h"
+#include "ops/inference/Promotion.h"
+#include "ops/inference/QuantizedMetas.h"
+#include "ops/table/Builtin.h"
+#include "ops/vocabulary/Quantization.h"
 #include "tests/ops/Samples.h"
 
 using namespace tess;

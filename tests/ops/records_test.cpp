@@ -1,9 +1,9 @@
 //===- records_test.cpp - what a record must say -------------------------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/Builtin.h"
-#include "ops/Docs.h"
-#include "ops/Notation.h"
+#include "ops/inference/Notation.h"
+#include "ops/table/Builtin.h"
+#include "ops/table/Docs.h"
 
 #include <cmath>
 #include <set>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/Builtin.h"
+#include "ops/table/Builtin.h"
 
 #include <set>
 

@@ -1,8 +1,8 @@
 //===- samples_test.cpp - what must hold for every record ----------------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/SizeExpr.h"
-#include "ops/Subgraph.h"
+#include "ops/graphs/Subgraph.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // Sizes as expressions: against numbers, over random chains of operations; one form for equal polynomials; text that
 // reads back.
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // What terms of records call: comparisons that a size leaves open, and lists.
-#include "ops/Terms.h"
+#include "ops/graphs/Terms.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 //===- views_test.cpp - layouts of views, attributes in one form ---------===//
 #include "tests/ops/Samples.h"
 
-#include "ops/Builtin.h"
-#include "ops/SizeExpr.h"
-#include "ops/ViewRules.h"
+#include "ops/inference/ViewRules.h"
+#include "ops/table/Builtin.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 using namespace tess;
 using namespace tess::test;

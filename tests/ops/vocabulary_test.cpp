@@ -1,9 +1,10 @@
 //===- vocabulary_test.cpp - dtypes, values, shapes, errors, promotion ---===//
-#include "ops/Error.h"
-#include "ops/Hash.h"
-#include "ops/LruCache.h"
-#include "ops/OpDef.h"
-#include "ops/Promotion.h"
+#include "ops/inference/Promotion.h"
+#include "ops/operator/OpDef.h"
+#include "ops/vocabulary/Error.h"
+#include "ops/vocabulary/Hash.h"
+#include "ops/vocabulary/LruCache.h"
+#include "ops/vocabulary/Quantization.h"
 #include "tests/ops/Samples.h"
 
 #include <algorithm>

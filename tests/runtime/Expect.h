@@ -1,7 +1,7 @@
 //===- Expect.h - llvm::Error in Catch2 tests -------------------*- C++ -*-===//
 #pragma once
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include <catch2/catch.hpp>
 #include <string>

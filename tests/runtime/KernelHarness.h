@@ -1,10 +1,10 @@
 //===- KernelHarness.h - calls of table kernels -----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Device.h"
-#include "runtime/Elements.h"
-#include "runtime/KernelTable.h"
-#include "runtime/Worker.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Elements.h"
+#include "runtime/device/KernelTable.h"
+#include "runtime/threads/Worker.h"
 #include "tests/runtime/Expect.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
-#include "runtime/Allocator.h"
-#include "runtime/Buffer.h"
-#include "runtime/Cgroup.h"
-#include "runtime/Profiler.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Buffer.h"
+#include "runtime/device/Profiler.h"
+#include "runtime/threads/Cgroup.h"
 #include "tests/runtime/Expect.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 //===- batches_test.cpp - independent kernels as one launch ---------------===//
-#include "runtime/Allocator.h"
-#include "runtime/Executor.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/null/NullDevice.h"
+#include "runtime/run/Executor.h"
 #include "tests/runtime/TestProgram.h"
 
 using namespace tess;

@@ -1,9 +1,9 @@
-#include "ops/SizeExpr.h"
-#include "runtime/Allocator.h"
-#include "runtime/Executor.h"
-#include "runtime/ParallelFor.h"
-#include "runtime/Worker.h"
+#include "ops/vocabulary/SizeExpr.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/null/NullDevice.h"
+#include "runtime/run/Executor.h"
+#include "runtime/threads/ParallelFor.h"
+#include "runtime/threads/Worker.h"
 #include "tests/runtime/TestProgram.h"
 
 #include <cmath>

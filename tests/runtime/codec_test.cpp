@@ -1,4 +1,5 @@
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/Quantization.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/Features.h"
 #include "runtime/schema/FlatExecutable.h"

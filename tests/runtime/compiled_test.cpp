@@ -1,8 +1,8 @@
 // Programs from the compiler through bind and run: what only both together show.
 #include "compiler/ProgramFile.h"
-#include "ops/SizeExpr.h"
-#include "runtime/Allocator.h"
-#include "runtime/Executor.h"
+#include "ops/vocabulary/SizeExpr.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/run/Executor.h"
 #include "tessera/deploy.h"
 #include "tests/ops/TripSizes.h"
 #include "tests/runtime/Expect.h"

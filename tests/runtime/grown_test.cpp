@@ -1,7 +1,7 @@
 // What loops without a bound stack: memory that grows, and what may be done with it.
-#include "ops/Control.h"
-#include "runtime/Allocator.h"
-#include "runtime/Executor.h"
+#include "ops/graphs/Control.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/run/Executor.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/Features.h"
 #include "tests/runtime/TestProgram.h"

@@ -1,6 +1,6 @@
 // Launches: parts and tiles of a domain.
 
-#include "runtime/Device.h"
+#include "runtime/device/Device.h"
 #include "tests/runtime/Expect.h"
 
 using namespace tess;

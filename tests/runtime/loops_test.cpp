@@ -1,5 +1,5 @@
 // Loops: what trips share of memory, what a file may say of them, and how they run.
-#include "runtime/Executor.h"
+#include "runtime/run/Executor.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/FlatExecutable.h"
 #include "tests/runtime/TestProgram.h"

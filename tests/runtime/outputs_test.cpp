@@ -1,5 +1,5 @@
 // Outputs that no step writes where they belong: views, inputs, memory that they take over.
-#include "runtime/Executor.h"
+#include "runtime/run/Executor.h"
 #include "runtime/sim/SimDevice.h"
 #include "tests/runtime/TestProgram.h"
 

@@ -1,6 +1,6 @@
 //===- packing_test.cpp - values in a library's layout --------------------===//
-#include "runtime/Allocator.h"
-#include "runtime/Executor.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/run/Executor.h"
 #include "tests/runtime/KernelHarness.h"
 #include "tests/runtime/TestProgram.h"
 

@@ -1,10 +1,10 @@
 // The emulated accelerator: memory that the host cannot address, work that is done later, kernels of a grid.
 
-#include "runtime/Allocator.h"
-#include "runtime/Buffer.h"
-#include "runtime/HostKernels.h"
+#include "runtime/device/Allocator.h"
+#include "runtime/device/Buffer.h"
+#include "runtime/device/HostKernels.h"
 #include "runtime/sim/SimDevice.h"
-#include "tests/compiler/KernelSupport.h"
+#include "tests/compiler/kernel/KernelSupport.h"
 #include "tests/runtime/Expect.h"
 
 #include <csignal>

@@ -1,5 +1,5 @@
-#include "runtime/Device.h"
-#include "runtime/KernelTable.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/KernelTable.h"
 #include "tests/runtime/Expect.h"
 
 #include <fstream>

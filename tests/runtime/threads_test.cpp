@@ -1,5 +1,5 @@
-#include "runtime/ParallelFor.h"
-#include "runtime/Worker.h"
+#include "runtime/threads/ParallelFor.h"
+#include "runtime/threads/Worker.h"
 #include "tests/runtime/Expect.h"
 
 #include <numeric>

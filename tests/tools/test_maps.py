@@ -26,10 +26,15 @@ def test_a_source_is_not_named(words):
 
 def test_the_nearest_readme_is_asked():
     readmes = {"runtime/README.md": "`Bind.h`", "runtime/cuda/README.md": "`Driver.{h,cpp}`"}
-    names = ["runtime/Bind.cpp", "runtime/Code.h", "runtime/cuda/Driver.cpp", "runtime/cuda/Bind.h"]
+    names = [
+        "runtime/Bind.cpp",
+        "runtime/device/Code.h",
+        "runtime/cuda/Driver.cpp",
+        "runtime/cuda/Bind.h",
+    ]
     says = "must name every source of its folder, got none of"
     assert list(maps.check_named([*names, "tools/x.py"], readmes)) == [
-        f"maps: runtime/README.md {says} runtime/Code.h",
+        f"maps: runtime/README.md {says} runtime/device/Code.h",
         f"maps: runtime/cuda/README.md {says} runtime/cuda/Bind.h",
     ]
 
@@ -50,13 +55,15 @@ def test_what_is_named_is_there():
     comment = 'x = "a.py"  {} as in gone.py'.format("#")
     words = {
         "eager/README.md": maps.quoted("`Apply.{h,cpp}`, `V*.cpp` and `.td`, then Old.h"),
-        "eager/Views.cpp": maps.comment_words("eager/Views.cpp", "#include <a.h> // see Old.h.\n"),
+        "eager/dispatch/Views.cpp": maps.comment_words(
+            "eager/dispatch/Views.cpp", "#include <a.h> // see Old.h.\n"
+        ),
         "eager/tool.py": maps.comment_words("eager/tool.py", comment),
     }
-    files = ["eager/Apply.h", "eager/Views.cpp"]
+    files = ["eager/stack/Apply.h", "eager/dispatch/Views.cpp"]
     says = "must name files that are there, got"
     assert list(maps.check_exists(words, files, (".h", ".cpp", ".td", ".py"))) == [
         f"maps: eager/README.md {says} Apply.cpp",
-        f"maps: eager/Views.cpp {says} Old.h",
+        f"maps: eager/dispatch/Views.cpp {says} Old.h",
         f"maps: eager/tool.py {says} gone.py",
     ]

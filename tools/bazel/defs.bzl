@@ -3,7 +3,6 @@
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 
 _WARNINGS = ["-Wextra", "-Wno-unused-parameter", "-Werror"]
-_MAX_SRCS = 6
 
 # A wheel carries shared libraries in _libs; RPATH, unlike RUNPATH, holds for their dependencies too.
 _EXTENSION_LINKOPTS = ["-Wl,--exclude-libs,ALL", "-Wl,--disable-new-dtags,-rpath,\\$$ORIGIN/_libs"]
@@ -25,14 +24,8 @@ WITHOUT_SANITIZER = select({
     "//conditions:default": [],
 })
 
-def _sources(srcs):
-    return [src for src in srcs if src.endswith(".cpp")]
-
 def tess_cc_library(name, srcs = [], copts = [], **kwargs):
-    """cc_library with the project's warnings as errors and at most six .cpp files."""
-    if len(_sources(srcs)) > _MAX_SRCS:
-        fail("tess_cc_library: a library must have at most %d .cpp files, got %d in %s" %
-             (_MAX_SRCS, len(_sources(srcs)), name))
+    """cc_library with the project's warnings as errors."""
     cc_library(name = name, srcs = srcs, copts = _WARNINGS + copts, **kwargs)
 
 def tess_tblgen(name, src, outs, deps = [], tool = "@llvm//:mlir-tblgen", visibility = None):

@@ -1,7 +1,7 @@
 //===- Archive.cpp - zip files with stored members -----------------------===//
 #include "tessera/Archive.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/Endian.h"

@@ -1,7 +1,7 @@
 //===- Autodiff.cpp - gradients ------------------------------------------===//
 #include "tessera/Autodiff.h"
 
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/Recorder.h"
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 //===- Autodiff.h - gradients -----------------------------------*- C++ -*-===//
 #pragma once
 
-#include "eager/Tape.h"
+#include "eager/gradients/Tape.h"
 #include "tessera/Effects.h"
 #include "tessera/Tensor.h"
 

@@ -1,7 +1,7 @@
 //===- Checkpoint.cpp - what a file of tessera.save holds ----------------===//
 #include "tessera/Checkpoint.h"
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 #include "tessera/Archive.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"

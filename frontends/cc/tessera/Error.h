@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 #include <stdexcept>
 

@@ -1,7 +1,7 @@
 //===- Module.cpp - functions with parameters ----------------------------===//
 #include "tessera/Module.h"
 
-#include "eager/Location.h"
+#include "eager/tensor/Location.h"
 #include "tessera/Autodiff.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

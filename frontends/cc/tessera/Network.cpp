@@ -2,11 +2,11 @@
 #include "tessera/Network.h"
 
 #include "compiler/ProgramFile.h"
-#include "eager/Apply.h"
-#include "eager/GraphValue.h"
-#include "eager/HostOptions.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/GraphValue.h"
 #include "ir/GraphEditor.h"
-#include "ops/SizeExpr.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera {
@@ -48,6 +48,7 @@ std::vector<Tensor> NetworkNode::outputs() const {
 Tensor NetworkNode::value() const {
   if (!node->bytes)
     return Tensor();
+  eager::start();
   return Tensor(valueOrThrow(eager::createTensor(node->metas.front(), node->bytes->data())));
 }
 

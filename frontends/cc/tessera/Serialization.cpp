@@ -1,5 +1,6 @@
 //===- Serialization.cpp - tensors in files ------------------------------===//
 #include "tessera/Serialization.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "runtime/schema/AtomicFile.h"
 #include "tessera/Archive.h"

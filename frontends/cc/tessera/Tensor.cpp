@@ -1,58 +1,16 @@
 //===- Tensor.cpp - tensors of the C++ API -------------------------------===//
 #include "tessera/Tensor.h"
 
-#include "eager/GraphValue.h"
-#include "eager/Tape.h"
-#include "eager/tracing/Recording.h"
-#include "ops/SizeExpr.h"
-#include "tessera/Apply.h"
-#include "tessera/functional.h"
+#include "eager/gradients/Tape.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <cmath>
 
 namespace tessera {
 
 namespace eager = tess::eager;
-
-eager::Tensors detail::refs(llvm::ArrayRef<Tensor> tensors) {
-  eager::Tensors list;
-  for (const Tensor &tensor : tensors)
-    list.push_back(tensor.ref());
-  return list;
-}
-
-std::vector<Tensor> detail::tensorsOf(eager::Tensors refs) {
-  std::vector<Tensor> list;
-  for (eager::TensorRef &ref : refs)
-    list.emplace_back(std::move(ref));
-  return list;
-}
-
-std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
-  llvm::SmallVector<eager::Operand, 4> given;
-  llvm::SmallVector<unsigned, 4> counts(segments.begin(), segments.end());
-  for (const Tensor &operand : operands) {
-    if (segments.empty())
-      counts.push_back(operand.isDefined());
-    if (!operand.isDefined())
-      continue;
-    given.push_back(operand.operand());
-  }
-  const tess::OpInfo &info = op.info();
-  counts.resize(std::max(counts.size(), info.operands.size()));
-  eager::Tensors results;
-  checkOrThrow(eager::applyNormalised(std::move(op), given,
-                                      info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts), results));
-  for (const tess::ResultInfo &result : info.results)
-    if (result.hidden)
-      results.pop_back();
-  return detail::tensorsOf(std::move(results));
-}
-
-Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
-  return applyAll(std::move(op), operands, segments).front();
-}
 
 //===----------------------------------------------------------------------===//
 // Facts
@@ -127,13 +85,6 @@ void Tensor::setName(const std::string &name) const {
 // Values
 //===----------------------------------------------------------------------===//
 
-void Tensor::readInto(DType wanted, void *destination) const {
-  if (dtype() == wanted)
-    return checkOrThrow(eager::readValue(*ref(), destination));
-  eager::NoGrad noGrad;
-  checkOrThrow(eager::readValue(*functional::astype(*this, wanted).ref(), destination));
-}
-
 std::vector<char> Tensor::toBytes() const {
   std::vector<char> bytes(numElements() * byteWidth(dtype()));
   readInto(dtype(), bytes.data());
@@ -165,14 +116,6 @@ void Tensor::assign(const Tensor &value) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Methods and operators that are functions
-//===----------------------------------------------------------------------===//
-
-#define TESS_DEFINE_METHODS
-#define TESS_DEFINE_OPERATORS
-#include "tessera/methods.inc"
-
-//===----------------------------------------------------------------------===//
 // Creation
 //===----------------------------------------------------------------------===//
 
@@ -189,19 +132,8 @@ Tensor fromBytes(const void *bytes, DType dtype, const Shape &shape) {
       throw Error(ErrorCode::InvalidArgument,
                   "tensor: sizes must not be negative, got " + tess::toString(llvm::ArrayRef(shape)));
   tess::TensorMeta meta(dtype, shape);
+  eager::start();
   return Tensor(valueOrThrow(eager::createTensor(meta, bytes)));
-}
-
-Tensor full(const Shape &shape, double value, DType dtype) { return functional::full(shape, value, dtype); }
-Tensor zeros(const Shape &shape, DType dtype) { return full(shape, 0, dtype); }
-Tensor ones(const Shape &shape, DType dtype) { return full(shape, 1, dtype); }
-Tensor zerosLike(const Tensor &x) { return zeros(x.shape(), x.dtype()); }
-Tensor arange(double start, double stop, double step, DType dtype) {
-  double count = std::ceil((stop - start) / step);
-  if (!(std::abs(count) < 9007199254740992.0)) // 2^53, and refuses NaN
-    throw Error(ErrorCode::InvalidArgument,
-                "arange: (stop - start) / step must be a size, got " + std::to_string((stop - start) / step));
-  return functional::arange(std::max<int64_t>(0, int64_t(count)), start, step, dtype);
 }
 
 } // namespace tessera

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Operator.h"
+#include "eager/Eager.h"
+#include "eager/tensor/Operator.h"
 #include "tessera/Error.h"
 
 #include <initializer_list>
@@ -60,7 +61,7 @@ public:
       weak = tess::eager::Number::integer(int64_t(number));
   }
   /// A tensor of eager mode.
-  explicit Tensor(tess::eager::TensorRef tensor) : variable(std::move(tensor)) {}
+  explicit Tensor(tess::eager::TensorRef tensor) : variable(std::move(tensor)) { tess::eager::start(); }
 
   /// Whether this is a variable or a number. The functions below throw InvalidArgument on an undefined tensor.
   bool isDefined() const { return variable || weak; }

@@ -1,8 +1,8 @@
 //===- TensorIndex.cpp - Python's x[...] ----------------------------------===//
 #include "tessera/functional.h"
 
-#include "eager/Placement.h"
 #include "eager/subscript/Subscript.h"
+#include "eager/tensor/Placement.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tessera {

@@ -1,25 +1,15 @@
 //===- ArgumentConversion.cpp - operands and attributes from Python values ===//
 #include "frontends/python/src/ArgumentConversion.h"
+#include "eager/dispatch/Transfers.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
-#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/SymInt.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
 namespace tess::python {
 
 using namespace eager;
-
-std::string describeObject(PyObject *object) {
-  std::string text = Py_TYPE(object)->tp_name;
-  nb::object repr = nb::steal(PyObject_Repr(object));
-  const char *characters = repr ? PyUnicode_AsUTF8(repr.ptr()) : nullptr;
-  if (!characters) {
-    PyErr_Clear();
-    return text;
-  }
-  return text + " " + llvm::StringRef(characters).take_front(80).str();
-}
 
 static bool numberFromLong(PyObject *object, Operand &operand) {
   int overflow = 0;
@@ -252,45 +242,6 @@ PyObject *fromAttr(const AttrValue &value) {
   }
   }
   return Py_NewRef(Py_None);
-}
-
-/// The name of a dtype ("float32") from a string, a dtype, a class like np.float32, or a dtype object of ours; empty:
-/// none of these.
-static std::string dtypeName(PyObject *object) {
-  if (PyUnicode_Check(object)) {
-    const char *text = PyUnicode_AsUTF8(object);
-    return text ? text : "";
-  }
-  if (object == reinterpret_cast<PyObject *>(&PyFloat_Type))
-    return "float32";
-  if (object == reinterpret_cast<PyObject *>(&PyLong_Type))
-    return "int32";
-  for (const char *attribute : {"name", "__name__"}) {
-    nb::object name = nb::steal(PyObject_GetAttrString(object, attribute));
-    const char *text = name && PyUnicode_Check(name.ptr()) ? PyUnicode_AsUTF8(name.ptr()) : nullptr;
-    PyErr_Clear();
-    if (text)
-      return text;
-  }
-  return "";
-}
-
-llvm::Expected<std::optional<DType>> toDType(PyObject *object) {
-  if (!object || object == Py_None)
-    return std::nullopt;
-  std::string name = dtypeName(object);
-  if (std::optional<DType> dtype = parseDType(name)) {
-    if (isInt(*dtype) && !PyUnicode_Check(object)) // what a dtype with metadata stores
-      if (llvm::Expected<std::optional<DType>> described = describedBy(object); !described || *described)
-        return described;
-    if (!isQuantized(*dtype) || parametersOf(*dtype))
-      return dtype;
-    return makeError(ErrorCode::TypeMismatch, "dtype: a quantized dtype must have a scale, got " + name);
-  }
-  std::string known;
-  for (unsigned i = 0; i < kNumDTypes; ++i)
-    known += (i ? ", " : "") + numpyName(DType(i)).str();
-  return makeError(ErrorCode::TypeMismatch, "dtype: name must be one of " + known + ", got " + describeObject(object));
 }
 
 } // namespace tess::python

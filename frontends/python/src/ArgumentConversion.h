@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "eager/Apply.h"
+#include "eager/stack/Apply.h"
 
 #include <optional>
 #include <string>
@@ -16,12 +16,7 @@ bool toOperand(PyObject *object, eager::Operand &operand, llvm::SmallVectorImpl<
                bool strict = false);
 /// Puts what toOperand() made beside the first operand that is a tensor of the user's, on its device.
 llvm::Error placeMade(llvm::MutableArrayRef<eager::Operand> operands, llvm::SmallVectorImpl<eager::TensorRef> &made);
-/// "float32", np.float32, np.dtype, a dtype object with a `name`; TypeError otherwise. None is nullopt.
-llvm::Expected<std::optional<DType>> toDType(PyObject *object);
 /// The attribute value of a Python object; `op` opens the message, which calls the attribute `name`.
 llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const AttrInfo &info, PyObject *object);
 PyObject *fromAttr(const AttrValue &value);
-/// "int 3", for messages.
-std::string describeObject(PyObject *object);
-
 } // namespace tess::python

@@ -8,8 +8,8 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Queue.h"
-#include "ops/Builtin.h"
+#include "eager/tensor/Queue.h"
+#include "ops/table/Builtin.h"
 
 namespace tess::python {
 

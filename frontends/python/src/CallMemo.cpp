@@ -1,8 +1,9 @@
 //===- CallMemo.cpp - what arguments meant last time ---------------------===//
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/NumpyConversion.h"
 
-#include "ops/Hash.h"
+#include "ops/vocabulary/Hash.h"
 
 namespace tess::python {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "eager/Placement.h"
-#include "runtime/Allocator.h"
+#include "eager/tensor/Placement.h"
 #include "runtime/Devices.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/sim/SimDevice.h"
 
 #include <nanobind/stl/optional.h>

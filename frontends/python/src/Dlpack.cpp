@@ -6,14 +6,15 @@
 // python_spec.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/dispatch/Transfers.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
-#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Placement.h"
-#include "eager/Queue.h"
-#include "ops/Builtin.h"
-#include "runtime/Device.h"
+#include "eager/tensor/Placement.h"
+#include "eager/tensor/Queue.h"
+#include "ops/table/Builtin.h"
+#include "runtime/device/Device.h"
 
 #include <cstring>
 #include <dlpack/dlpack.h>

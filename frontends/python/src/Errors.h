@@ -8,7 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "ops/Error.h"
+#include "ops/vocabulary/Error.h"
 
 namespace tess::python {
 

@@ -1,10 +1,11 @@
 //===- Grad.cpp - tapes for Python ---------------------------------------===//
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "eager/Recomputation.h"
+#include "eager/gradients/Recomputation.h"
 
 namespace tess::python {
 

@@ -1,12 +1,12 @@
 //===- Loops.cpp - branches and loops of Python functions ------------------===//
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 #include "frontends/python/src/Trace.h"
 
-#include "eager/Recomputation.h"
+#include "eager/gradients/Recomputation.h"
 #include "eager/tracing/ControlFlow.h"
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/Recorder.h"
 #include "eager/tracing/UserFunctions.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,8 +1,10 @@
 //===- Module.cpp - the extension tessera._core --------------------------===//
 #include "frontends/python/src/Module.h"
+#include "eager/Eager.h"
 
 NB_MODULE(_core, module) {
   using namespace tess::python;
+  tess::eager::start();
   nanobind::set_leak_warnings(false); // operators and classes are never freed
   if (!initErrors(module) || !initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
     throw nanobind::python_error();

@@ -5,21 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/OpDefType.h"
 #include "frontends/python/src/ProgramFiles.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
 #include "compiler/ProgramFile.h"
-#include "eager/Apply.h"
-#include "eager/GraphValue.h"
-#include "eager/HostOptions.h"
-#include "eager/Location.h"
+#include "eager/classes/HostOptions.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tensor/Location.h"
 #include "ir/GraphEditor.h"
-#include "ops/Control.h"
-#include "ops/QuantizedMetas.h"
-#include "ops/SizeExpr.h"
+#include "ops/graphs/Control.h"
+#include "ops/inference/QuantizedMetas.h"
+#include "ops/vocabulary/SizeExpr.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>

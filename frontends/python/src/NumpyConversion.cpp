@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/NumpyConversion.h"
-#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
-#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/SymInt.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "ops/Builtin.h"
-#include "runtime/Elements.h"
+#include "ops/table/Builtin.h"
+#include "runtime/device/Elements.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -26,14 +25,6 @@ namespace tess::python {
 using namespace eager;
 
 namespace {
-
-/// NumPy's function `name`, which is looked up once.
-nb::handle numpyFunction(const char *name) {
-  static nb::dict *known = new nb::dict;
-  if (!known->contains(name))
-    (*known)[name] = nb::module_::import_("numpy").attr(name);
-  return (*known)[name];
-}
 
 /// A view of an object's bytes.
 class Bytes {
@@ -52,9 +43,6 @@ private:
   Py_buffer buffer;
   bool valid;
 };
-
-/// Whether NumPy's dtype comes from ml_dtypes; such an array goes by its bits.
-bool isForeign(DType dtype) { return dtype == DType::BFloat16 || isFloat8(dtype); }
 
 /// NumPy's dtype that holds the bits of a foreign one.
 const char *bitsOf(DType dtype) { return byteWidth(dtype) == 1 ? "uint8" : "uint16"; }
@@ -291,40 +279,6 @@ nb::object asArray(PyObject *data, std::optional<DType> dtype) {
 }
 
 } // namespace
-
-/// As numpyDType(), of a quantized dtype, of which there may be many.
-static PyObject *quantizedObject(DType dtype) {
-  static auto *known = new llvm::DenseMap<uint32_t, PyObject *>;
-  PyObject *&object = (*known)[uint32_t(dtype)];
-  if (object)
-    return object;
-  try {
-    return object = describedNumpyDType(dtype).release().ptr();
-  } catch (nb::python_error &error) {
-    error.restore();
-    return nullptr;
-  }
-}
-
-PyObject *numpyDType(DType dtype) {
-  if (isQuantized(dtype))
-    return quantizedObject(dtype);
-  static PyObject *known[kNumDTypes] = {};
-  PyObject *&object = known[unsigned(dtype)];
-  if (object)
-    return object;
-  try {
-    if (isLowBit(dtype))
-      return object = describedNumpyDType(dtype).release().ptr();
-    nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
-    if (isForeign(dtype))
-      name = nb::module_::import_("ml_dtypes").attr(numpyName(dtype).data());
-    return object = numpyFunction("dtype")(name).release().ptr();
-  } catch (nb::python_error &error) {
-    error.restore();
-    return nullptr;
-  }
-}
 
 llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype) {
   if (isTensor(data))

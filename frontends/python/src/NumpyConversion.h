@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "eager/Tensor.h"
+#include "eager/tensor/Tensor.h"
 
 #include <optional>
 
@@ -11,8 +11,6 @@ namespace tess::python {
 
 /// A new tensor of Python data by the rules of Tensor(data, dtype).
 llvm::Expected<eager::TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype);
-/// NumPy's dtype of that name, of ml_dtypes for bfloat16 and float8 (borrowed); null with an exception.
-PyObject *numpyDType(DType dtype);
 /// A NumPy array with the tensor's value.
 PyObject *toNumpy(eager::TensorImpl &tensor);
 /// A number of the only element.

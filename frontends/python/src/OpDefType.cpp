@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpDefType.h"
+#include "eager/stack/Expressions.h"
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/OpFunction.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
 #include "eager/tracing/Recording.h"
 

@@ -3,7 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "ops/OpDef.h"
+#include "ops/operator/OpDef.h"
 
 namespace tess::python {
 

@@ -12,12 +12,13 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/SymInt.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "eager/GraphValue.h"
-#include "eager/tracing/Recording.h"
-#include "ops/Docs.h"
-#include "ops/PythonSurface.h"
+#include "eager/dispatch/InPlace.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/table/Docs.h"
+#include "ops/table/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cassert>
@@ -373,7 +374,7 @@ std::string signatureText(const OpInfo &info) {
     add(operand.arity == Arity::Optional ? "=None" : "");
   for (const AttrInfo &attr : info.attrs)
     add(defaultText(attr));
-  if (inPlaceOperand(info) >= 0)
+  if (info.inPlaceOperand() >= 0)
     text += std::string(", *, ") + kInPlace + "=False";
   return "(" + text + ")";
 }
@@ -416,7 +417,7 @@ PyObject *makeFunction(const OpInfo &info) {
   function->numParameters = info.operands.size() + info.attrs.size();
   function->numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
   function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
-  function->inPlace = inPlaceOperand(info);
+  function->inPlace = info.inPlaceOperand();
   function->hasSizes = info.hasSizes();
   function->names = PyTuple_New(function->numParameters);
   for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))

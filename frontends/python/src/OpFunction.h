@@ -1,7 +1,7 @@
 //===- OpFunction.h - operators as callables --------------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
 namespace tess::python {
 

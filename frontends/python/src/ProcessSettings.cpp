@@ -1,20 +1,23 @@
 //===- ProcessSettings.cpp - threads, limits, caches, files, scopes -------===//
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 
 #include "compiler/Compile.h"
-#include "compiler/ExecutableCache.h"
-#include "eager/Apply.h"
-#include "eager/Autocast.h"
-#include "eager/Location.h"
-#include "eager/OpCache.h"
-#include "eager/Queue.h"
-#include "eager/WarmSetWriter.h"
+#include "compiler/cache/ExecutableCache.h"
+#include "eager/classes/OpCache.h"
+#include "eager/classes/WarmSetWriter.h"
+#include "eager/layers/CheckFinite.h"
+#include "eager/layers/CheckOperands.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/Autocast.h"
+#include "eager/tensor/Location.h"
+#include "eager/tensor/Queue.h"
 #include "eager/tracing/KeptCalls.h"
-#include "runtime/Allocator.h"
-#include "runtime/ParallelFor.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/schema/AtomicFile.h"
+#include "runtime/threads/ParallelFor.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

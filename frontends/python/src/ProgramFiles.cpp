@@ -4,7 +4,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/Trace.h"
 
-#include "eager/Location.h"
+#include "eager/tensor/Location.h"
 #include "eager/tracing/DumpProgram.h"
 #include "runtime/schema/TestCases.h"
 

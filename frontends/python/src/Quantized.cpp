@@ -1,55 +1,18 @@
-//===- Quantized.cpp - dtypes that NumPy has with metadata ----------------===//
-//
-// NumPy knows only the integers that are stored. What they stand for is metadata
-// of the dtype object, which arrays keep but NumPy does not compare: our own
-// text, and of quantized dtypes what MegEngine writes there.
-//
-//===----------------------------------------------------------------------===//
-#include "frontends/python/src/Quantized.h"
+//===- Quantized.cpp - quantized and low-bit dtypes for Python ------------===//
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/NumpyConversion.h"
 
-#include "ops/Quantization.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace tess::python {
 
 namespace {
-
-constexpr const char *kOurs = "tessera_dtype", *kMegengines = "mgb_dtype";
-
-/// The shortest Python float that becomes this float32.
-double shortest(float value) {
-  char text[40];
-  char *end = std::to_chars(text, text + sizeof(text), value).ptr;
-  double result = 0;
-  std::from_chars(text, end, result);
-  return result;
-}
-
-/// A list; of one number for the whole tensor that number.
-template <typename T> nb::object oneOrList(const Quantization &parameters, T values) {
-  if (!parameters.isPerChannel())
-    return nb::cast(values.front());
-  return nb::cast(values);
-}
-
-nb::object scaleOf(const Quantization &parameters) {
-  std::vector<double> scales;
-  for (float scale : parameters.scales)
-    scales.push_back(shortest(scale));
-  return oneOrList(parameters, std::move(scales));
-}
-
-nb::object zeroPointOf(const Quantization &parameters) {
-  return oneOrList(parameters, std::vector<int32_t>(parameters.zeroPoints.begin(), parameters.zeroPoints.end()));
-}
 
 nb::object makeDType(const std::string &kind, const std::vector<double> &scales, const std::vector<int64_t> &zeroPoints,
                      int axis) {
@@ -81,43 +44,6 @@ nb::object textOf(nb::handle dtype) {
 nb::object lowBitDType(const std::string &name) { return nb::borrow(numpyDType(*parseDType(name))); }
 
 } // namespace
-
-llvm::Expected<std::optional<DType>> describedBy(PyObject *dtype) {
-  nb::object metadata = nb::steal(PyObject_GetAttrString(dtype, "metadata"));
-  PyErr_Clear();
-  if (!metadata || !PyMapping_Check(metadata.ptr()))
-    return std::nullopt;
-  nb::object text = nb::steal(PyMapping_GetItemString(metadata.ptr(), kOurs));
-  PyErr_Clear();
-  const char *name = text && PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
-  if (!name)
-    return std::nullopt;
-  std::optional<DType> found = parseDType(name);
-  if (found && (parametersOf(*found) || isLowBit(*found)))
-    return found;
-  return invalidArgument(llvm::Twine("dtype: a quantized dtype must have a scale, got ") + name);
-}
-
-/// What MegEngine writes into the metadata.
-static nb::dict megenginesWords(DType dtype) {
-  const QuantizedKind &kind = quantizedKind(dtype);
-  const Quantization &parameters = *quantizationOf(dtype);
-  nb::dict words;
-  words["name"] = kind.megengineName;
-  words["scale"] = scaleOf(parameters);
-  if (kind.hasZeroPoint)
-    words["zero_point"] = zeroPointOf(parameters);
-  return words;
-}
-
-nb::object describedNumpyDType(DType dtype) {
-  nb::dict metadata;
-  if (isQuantized(dtype))
-    metadata[kMegengines] = megenginesWords(dtype);
-  metadata[kOurs] = std::string(shortName(dtype));
-  nb::object type = nb::module_::import_("numpy").attr("dtype");
-  return type(numpyName(storageOf(dtype)).data(), nb::arg("metadata") = metadata);
-}
 
 void initQuantized(nb::module_ &module) {
   module.def("quantized_dtype", &makeDType, nb::arg("kind"), nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),

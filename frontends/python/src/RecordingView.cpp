@@ -8,13 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 #include "frontends/python/src/Trace.h"
 
 #include "eager/tracing/SymbolicShapes.h"
-#include "ops/Control.h"
-#include "ops/SizeExpr.h"
-#include "ops/Subgraph.h"
+#include "ops/graphs/Control.h"
+#include "ops/graphs/Subgraph.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -190,7 +190,7 @@ void Writer::add(const Row &row) {
   if (info.lowering != Lowering::Composite || known.count(info.name))
     return append(row);
   Metas operands = operandsOf(row);
-  sizes::forgetExpressions(operands); // the graph is one for all sizes
+  forgetExpressions(operands); // the graph is one for all sizes
   expand(row, valueOrThrow(row.op.makeForwardGraph(operands, row.segments)));
 }
 

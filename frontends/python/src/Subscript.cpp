@@ -11,9 +11,9 @@
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/GraphValue.h"
-#include "eager/Placement.h"
+#include "eager/stack/GraphValue.h"
 #include "eager/subscript/Subscript.h"
+#include "eager/tensor/Placement.h"
 
 namespace tess::python {
 

@@ -1,13 +1,15 @@
 //===- SubscriptItems.cpp - the items of x[key] ---------------------------===//
 #include "frontends/python/src/SubscriptItems.h"
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/SymInt.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "eager/GraphValue.h"
-#include "ops/Builtin.h"
+#include "eager/stack/Apply.h"
+#include "eager/stack/GraphValue.h"
+#include "ops/table/Builtin.h"
 
 #include <nanobind/stl/string.h>
 

@@ -1,13 +1,14 @@
 //===- SymInt.cpp - sizes that are expressions, for Python ----------------===//
 #include "frontends/python/src/SymInt.h"
+#include "eager/stack/Expressions.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 
-#include "eager/GraphValue.h"
-#include "eager/tracing/Recording.h"
-#include "ops/Builtin.h"
-#include "ops/SizeExpr.h"
+#include "eager/stack/GraphValue.h"
+#include "eager/tracing/Recorder.h"
+#include "ops/table/Builtin.h"
+#include "ops/vocabulary/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Compiler.h"
 

@@ -8,8 +8,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include "eager/Operator.h"
-#include "ops/AttrValue.h"
+#include "eager/tensor/Operator.h"
+#include "ops/vocabulary/AttrValue.h"
 
 #include <optional>
 

@@ -4,6 +4,7 @@
 // rebinds, in the memory of a if no other variable uses that.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/dispatch/InPlace.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
@@ -11,7 +12,7 @@
 #include "frontends/python/src/OpFunction.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "ops/PythonSurface.h"
+#include "ops/table/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::python {

@@ -2,7 +2,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/PythonState.h"
-#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/TensorObject.h"
 #include "frontends/python/src/Trace.h"
 
 #include "eager/tracing/ArgumentIdentity.h"

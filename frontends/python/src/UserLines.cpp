@@ -7,8 +7,8 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 
-#include "eager/Queue.h"
-#include "runtime/Worker.h"
+#include "eager/tensor/Queue.h"
+#include "runtime/threads/Worker.h"
 
 #include <atomic>
 #include <frameobject.h>

@@ -1,3 +1,4 @@
+#include "ops/vocabulary/Quantization.h"
 #include "tessera/deploy.h"
 #include "tests/runtime/LibraryFile.h"
 

@@ -1,7 +1,7 @@
 //===- PtxSpecs.h - the kernels that PTX is tested with ---------*- C++ -*-===//
 #pragma once
 
-#include "tests/compiler/KernelSupport.h"
+#include "tests/compiler/kernel/KernelSupport.h"
 
 namespace tess::test {
 

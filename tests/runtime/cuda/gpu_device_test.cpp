@@ -1,5 +1,5 @@
 // Memory, copies, streams and events of a GPU.
-#include "runtime/Buffer.h"
+#include "runtime/device/Buffer.h"
 #include "tests/runtime/cuda/Gpu.h"
 
 #include <numeric>

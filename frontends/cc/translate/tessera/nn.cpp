@@ -1,9 +1,10 @@
 //===- nn.cpp - layers as functions, with Python's arguments -------------===//
 #include "tessera/nn.h"
 
-#include "eager/Placement.h"
-#include "eager/Tracer.h"
-#include "ops/Builtin.h"
+#include "eager/stack/Expressions.h"
+#include "eager/stack/Tracer.h"
+#include "eager/tensor/Placement.h"
+#include "ops/table/Builtin.h"
 #include "tessera/Random.h"
 #include "tessera/functional.h"
 #include "llvm/ADT/STLExtras.h"

@@ -7,7 +7,7 @@ from .package import defs
 from .registry import find
 from .values import array_of, tensor_of
 
-_MOST_SIZES = 64  # elements of a tensor that holds sizes: ops/SizeValues.h
+_MOST_SIZES = 64  # elements of a tensor that holds sizes: ops/graphs/SizeValues.h
 
 
 class Graph:

@@ -1,0 +1,215 @@
+//===- Reduction.cpp - partial results and their tree --------------------===//
+#include "compiler/emit/Reduction.h"
+
+#include "compiler/lanes/LaneConversion.h"
+#include "compiler/lanes/ScalarFunctions.h"
+
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tess::compiler {
+
+using Values = LaneBuilder::Values;
+
+Reduction::Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index)
+    : k(k), b(b), node(spec.nodes[index]), from(spec.nodes[node.args[0]].dtype), hasPlace(givesIndex(node.reduceKind)) {
+  valueType = hasPlace ? from : node.dtype;
+}
+
+/// The element type of partial results. A bool reduces as a byte, because partial results may be in memory.
+static Elem reducedElem(DType dtype) { return isBool(dtype) ? Elem::I8 : computeElem(dtype); }
+
+static bool wantsLargest(ReduceKind kind) { return kind == ReduceKind::Max || kind == ReduceKind::ArgMax; }
+
+/// The sum of bools is "any", their product "all".
+static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
+  if (!isBool(dtype))
+    return kind;
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
+    return ReduceKind::Max;
+  return kind == ReduceKind::Prod ? ReduceKind::Min : kind;
+}
+
+V Reduction::argument() {
+  V value = k.hasLanes() ? k.lanesOf(node.args[0]) : k.node(node.args[0]).value;
+  if (!hasPlace && reducedElem(from) != partElem(0))
+    value = castValue(value, from, valueType);
+  return value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value;
+}
+
+V Reduction::neutral(bool vector) {
+  ReduceKind kind = effectiveKind(node.reduceKind, valueType);
+  ScalarFn fn = kind == ReduceKind::Sum || kind == ReduceKind::Mean ? ScalarFn::Add
+                : kind == ReduceKind::Prod                          ? ScalarFn::Mul
+                : wantsLargest(kind)                                ? ScalarFn::Max
+                                                                    : ScalarFn::Min;
+  return neutralOf(b, fn, valueType, partElem(0), vector);
+}
+
+Values Reduction::start() {
+  Values parts = {neutral(true)};
+  // The place starts as that of the first element that the lane will see. Ties go to the lower place, so this is never
+  // wrong.
+  if (hasPlace)
+    parts.push_back(b.iota(computeElem(node.dtype)));
+  return parts;
+}
+
+Values Reduction::none() {
+  Values parts = {neutral(false)};
+  if (hasPlace) // ties go to the lower place, so this is never wrong
+    parts.push_back(b.constantBits(partElem(1), false, 0));
+  return parts;
+}
+
+/// Whether `a` beats `b`; NaN beats numbers.
+V Reduction::better(V a, V b) {
+  bool largest = wantsLargest(node.reduceKind);
+  if (!isFloat(a.elem())) {
+    using Cmp = LaneBuilder::Cmp;
+    Cmp op = isUnsigned(valueType) ? (largest ? Cmp::UGt : Cmp::ULt) : (largest ? Cmp::Gt : Cmp::Lt);
+    return a.b().compare(op, a, b);
+  }
+  return (largest ? gt(a, b) : lt(a, b)) | (isNan(a) & bitNot(isNan(b)));
+}
+
+Values Reduction::accumulate(llvm::ArrayRef<V> parts, V value, V place) {
+  if (!hasPlace)
+    return {combine(effectiveKind(node.reduceKind, valueType), parts[0], value, isUnsigned(valueType))};
+  V take = better(value, parts[0]);
+  return {select(take, value, parts[0]), select(take, place, parts[1])};
+}
+
+Values Reduction::merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> c) {
+  if (!hasPlace)
+    return accumulate(a, c[0], V());
+  V same = bitNot(better(a[0], c[0])) & lt(c[1], a[1]);
+  V take = better(c[0], a[0]) | same;
+  return {select(take, c[0], a[0]), select(take, c[1], a[1])};
+}
+
+V Reduction::elementNumber() { return k.reducedElementNumber(computeElem(node.dtype)); }
+
+Values Reduction::step(llvm::ArrayRef<V> parts, V mask) {
+  V value = argument();
+  Values next = accumulate(parts, value, hasPlace ? elementNumber() : V());
+  if (mask)
+    for (auto [fresh, old] : llvm::zip_equal(next, parts))
+      fresh = select(mask, fresh, old);
+  return next;
+}
+
+/// Lanes [first, first + count) of a vector; a single lane as a scalar.
+static V lanesFrom(V vector, unsigned first, unsigned count) {
+  if (count == 1)
+    return vector.b().extract(vector, first);
+  return vector.b().shuffle(vector, llvm::to_vector(llvm::seq<int32_t>(first, first + count)));
+}
+
+// Each level works on vectors of its own width: LLVM would need long to find out by itself which lanes are never read.
+Values Reduction::fold(llvm::ArrayRef<V> parts) {
+  Values result(parts);
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
+    LaneBuilder::Narrower narrower(b, width);
+    Values lower, upper;
+    for (V part : result) {
+      lower.push_back(lanesFrom(part, 0, width));
+      upper.push_back(lanesFrom(part, width, width));
+    }
+    result = merge(lower, upper);
+  }
+  return result;
+}
+
+Values Reduction::startOf(V lane) {
+  Values parts = {neutral(false)};
+  if (hasPlace) // as in start()
+    parts.push_back(b.convert(lane, partElem(1)));
+  return parts;
+}
+
+Values Reduction::fold(llvm::ArrayRef<V> parts, ThreadTeam &team) {
+  Values result(parts);
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
+    Values upper;
+    for (V part : result)
+      upper.push_back(team.fromBehind(part, width));
+    result = merge(result, upper);
+  }
+  for (V &part : result)
+    part = team.fromFirst(part);
+  return result;
+}
+
+Elem Reduction::partElem(unsigned part) const { return part ? computeElem(node.dtype) : reducedElem(valueType); }
+
+unsigned Reduction::bytesPerVector() const {
+  unsigned bytes = 0;
+  for (unsigned part = 0; part < numParts(); ++part)
+    bytes += elemBytes(partElem(part)) * kLanes * kLanes;
+  return bytes;
+}
+
+void Reduction::startColumns(unsigned vectors) {
+  for (unsigned part = 0; part < numParts(); ++part)
+    memory[part] = b.stackBuffer(partElem(part), kLanes * vectors, true);
+  b.forLoop(b.index(0), b.index(int64_t(vectors) * kLanes * kLanes), b.index(kLanes), {},
+            [&](V offset, llvm::ArrayRef<V>) {
+              b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
+              if (hasPlace) { // the first element of the partial result, as in start()
+                V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(llvm::ConstantLog2<kLanes>()))) &
+                         b.index(kLanes - 1);
+                b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
+              }
+              return Values();
+            });
+}
+
+void Reduction::stepColumns() {
+  V value = argument();
+  V slot = k.indexOf(k.numGroups() - 1) & b.index(kLanes - 1);
+  V offset = (k.columnInBlock() + slot) * b.index(kLanes);
+  Values parts;
+  llvm::SmallVector<mlir::Value, 2> places;
+  for (unsigned part = 0; part < numParts(); ++part) {
+    places.push_back(b.address(memory[part], offset, partElem(part)));
+    parts.push_back(b.load(places[part], partElem(part), true));
+  }
+  Values next = accumulate(parts, value, hasPlace ? elementNumber() : V());
+  for (unsigned part = 0; part < numParts(); ++part)
+    b.store(next[part], places[part]);
+}
+
+Values Reduction::foldColumns() {
+  llvm::SmallVector<Values> slots(kLanes);
+  V offset = k.columnInBlock() * b.index(kLanes);
+  for (unsigned part = 0; part < numParts(); ++part) {
+    mlir::Value base = b.address(memory[part], offset, partElem(part));
+    for (unsigned slot = 0; slot < kLanes; ++slot)
+      slots[slot].push_back(b.load(b.addressConst(base, int64_t(slot) * kLanes, partElem(part)), partElem(part), true));
+  }
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2)
+    for (unsigned slot = 0; slot < width; ++slot)
+      slots[slot] = merge(slots[slot], slots[slot + width]);
+  return slots[0];
+}
+
+V Reduction::finish(llvm::ArrayRef<V> folded) {
+  if (hasPlace)
+    return folded[1];
+  V result = folded[0];
+  if (isBool(valueType))
+    return b.compare(LaneBuilder::Cmp::Ne, result, result.ci(0));
+  ReduceKind kind = node.reduceKind;
+  if (isFloat(result.elem()) && kind == ReduceKind::Sum)
+    result = select(eq(k.reducedCount(), b.index(0)), 0.0, result); // the sum of no elements is 0, not the neutral -0
+  if (kind == ReduceKind::Mean) {
+    V count = b.convert(k.reducedCount(), result.elem());
+    result = isFloat(result.elem())
+                 ? result / count
+                 : emitScalarFn(ScalarFn::FloorDiv, node.dtype, {result, count}, {node.dtype, node.dtype});
+  }
+  return node.roundsHere ? roundTo(result, node.dtype) : result;
+}
+
+} // namespace tess::compiler

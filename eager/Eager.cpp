@@ -1,0 +1,30 @@
+//===- Eager.cpp - the start of eager mode --------------------------------===//
+#include "eager/Eager.h"
+
+#include "eager/gradients/Grad.h"
+#include "eager/layers/Layers.h"
+#include "eager/stack/Autocast.h"
+
+namespace tess::eager {
+
+static bool fillStack() {
+  setTransformation(Layer::Autocast, applyAutocast);
+  setTransformation(Layer::Scalar, applyScalar);
+  setTransformation(Layer::DimExpansion, applyDimExpansion);
+  setTransformation(Layer::DTypePromotion, applyDTypePromotion);
+  setTransformation(Layer::Quantize, applyQuantize);
+  setTransformation(Layer::Format, applyFormat);
+  setTransformation(Layer::Grad, applyGrad);
+  setTransformation(Layer::Tracing, applyTracing);
+  setTransformation(Layer::CheckFinite, applyCheckFinite);
+  setTransformation(Layer::CheckOperands, applyCheckOperands);
+  setTransformation(Layer::Interpreter, interpret);
+  return true;
+}
+
+void start() {
+  static const bool isFilled = fillStack();
+  (void)isFilled;
+}
+
+} // namespace tess::eager

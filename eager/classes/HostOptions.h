@@ -1,0 +1,21 @@
+//===- HostOptions.h - the compiler's questions, answered -------*- C++ -*-===//
+//
+// The compiler links no library and runs no code. What it wants to know of both
+// comes from the runtime of this process: for eager, frontends and tools alike,
+// so that all of them make the same choices.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/CompileOptions.h"
+#include "runtime/device/Device.h"
+
+namespace tess::eager {
+
+/// Options for programs that run on `device`: its target, `kernels` answered from its table for the present number of
+/// threads, and `evaluate` run by the executor on the host.
+compiler::CompileOptions optionsFor(runtime::Device &device);
+/// Those for the host.
+compiler::CompileOptions hostOptions();
+
+} // namespace tess::eager

@@ -1,0 +1,37 @@
+//===- Dispatch.cpp - one operator now ------------------------------------===//
+#include "eager/dispatch/Dispatch.h"
+#include "eager/classes/MiniGraph.h"
+#include "ops/graphs/Control.h"
+
+namespace tess::eager {
+
+void takeOver(const DispatchCall &call, Tensors &results) {
+  TensorImpl &target = call.into->target;
+  if (call.into->isRequired) {
+    results.emplace_back(&target);
+    return count(Count::Copies);
+  }
+  results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
+  if (call.into->isSeen)
+    target.storage().noteWrite(writeByHere(call.op.name()));
+  count(Count::InPlace);
+}
+
+llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
+  if (call.info().lowering == Lowering::View)
+    return dispatchView(call, results);
+  if (mayBeDirect(call.info(), call.operands.size())) {
+    llvm::Expected<bool> done = dispatchDirect(call, results);
+    if (!done)
+      return done.takeError();
+    if (*done) {
+      count(Count::FromKernels, results.size());
+      return llvm::Error::success();
+    }
+  }
+  if (call.info().isExpandedFirst)
+    return dispatchExpanded(call, results);
+  return control::hasBody(call.info()) ? dispatchScan(call, results) : dispatchProgram(call, results);
+}
+
+} // namespace tess::eager

@@ -1,0 +1,99 @@
+//===- GradientRules.cpp - gradients of reductions, products, views ------===//
+#include "ops/graphs/GradientRules.h"
+#include "ops/graphs/GraphPieces.h"
+
+namespace tess::gradients {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+using Bools = llvm::ArrayRef<bool>;
+
+/// The sorted axes that a reduction of an operand of rank `rank` reduces.
+static IntList reducedAxes(const OpDef &op, int64_t rank) {
+  IntList axes;
+  for (int64_t i = 0; i < rank; ++i)
+    for (int64_t axis : op.ints("axes"))
+      if (axis == i || axis + rank == i)
+        axes.push_back(i);
+  if (axes.empty())
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+  return axes;
+}
+
+/// The value with the reduced axes put back as size 1, where the result lacks them.
+static int withAxes(SubgraphBuilder &b, const OpDef &op, int value, int x) {
+  if (op.boolean("keepdims") || b.meta(x).rank() == 0)
+    return value;
+  return call(b, "expand_dims", {value}, {{"axis", reducedAxes(op, b.meta(x).rank())}});
+}
+
+static Values ofSum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {broadcastLike(b, withAxes(b, op, v[2], v[0]), v[0])};
+}
+
+/// The number of elements has no place in a narrow float, which ends at 65 504 or has 8 digits of it.
+static Values ofMean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  DType dtype = b.meta(v[0]).dtype, wide = isNarrowFloat(dtype) ? DType::Float32 : dtype;
+  int grad = castTo(b, withAxes(b, op, v[2], v[0]), wide);
+  int count = countOf(b, v[0], reducedAxes(op, b.meta(v[0]).rank()), wide);
+  return {broadcastLike(b, castTo(b, call(b, "div", {grad, count}), dtype), v[0])};
+}
+
+/// Each element's gradient is the product of the others: out / x if none is zero. If exactly one is zero, only that one
+/// has a gradient, the product of the others.
+static Values ofProd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int x = v[0], zero = constantLike(b, 0, x), one = constantLike(b, 1, x);
+  int isZero = call(b, "equal", {x, zero});
+  int factor = call(b, "where", {isZero, one, x});
+  pieces::Attrs reduced = {{"axes", op.attr("axes")}, {"keepdims", true}};
+  int rest = call(b, "prod", {factor}, reduced);
+  int zeros = call(b, "sum", {castTo(b, isZero, b.meta(x).dtype)}, reduced);
+  int atZero = call(b, "where", {call(b, "equal", {zeros, one}), rest, zero});
+  int elsewhere = call(b, "where", {call(b, "equal", {zeros, zero}), call(b, "div", {rest, factor}), zero});
+  int others = call(b, "where", {isZero, atZero, elsewhere});
+  return {call(b, "mul", {withAxes(b, op, v[2], x), others})};
+}
+
+/// Equal elements share the gradient evenly.
+static Values ofExtremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int isBest =
+      call(b, "cast", {call(b, "equal", {v[0], withAxes(b, op, v[1], v[0])})}, {{"dtype", b.meta(v[0]).dtype}});
+  int count = call(b, "sum", {isBest}, {{"axes", op.attr("axes")}, {"keepdims", true}});
+  int grad = withAxes(b, op, v[2], v[0]);
+  return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};
+}
+
+Values reduced(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  switch (op.info().reduceKind) {
+  case ReduceKind::Sum:
+    return ofSum(b, op, v);
+  case ReduceKind::Mean:
+    return ofMean(b, op, v);
+  case ReduceKind::Prod:
+    return ofProd(b, op, v);
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return ofExtremum(b, op, v);
+  case ReduceKind::ArgMax:
+  case ReduceKind::ArgMin:
+    break; // indices have no gradient
+  }
+  return {-1};
+}
+
+Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
+  int x = conj(b, v[0]), y = conj(b, v[1]), dout = v[3];
+  Values grads(2, -1);
+  auto product = [&](int lhs, int rhs, bool tl, bool tr) {
+    return call(b, "matmul", {lhs, rhs}, {{"transpose_x", tl}, {"transpose_y", tr}});
+  };
+  if (needed[0])
+    grads[0] = tx ? product(y, dout, ty, true) : product(dout, y, false, !ty);
+  if (needed[1])
+    grads[1] = ty ? product(dout, x, true, tx) : product(x, dout, !tx, false);
+  return grads;
+}
+
+} // namespace tess::gradients
