@@ -1,6 +1,7 @@
 """The project's macros. Each says what it adds to the plain rule; README.md has an example of each."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("//tools/bazel:link_alone.bzl", "link_alone")
 
 _WARNINGS = ["-Wextra", "-Wno-unused-parameter", "-Werror"]
 
@@ -25,8 +26,23 @@ WITHOUT_SANITIZER = select({
 })
 
 def tess_cc_library(name, srcs = [], copts = [], **kwargs):
-    """cc_library with the project's warnings as errors."""
+    """cc_library with the project's warnings as errors, which a build of //... also links by itself."""
     cc_library(name = name, srcs = srcs, copts = _WARNINGS + copts, **kwargs)
+    link_alone(
+        name = name + "_alone",
+        enabled = select({
+            "//tools/bazel:asan": False,
+            "//tools/bazel:fuzz": False,
+            "//tools/bazel:tsan": False,
+            "//tools/bazel:ubsan": False,
+            "//conditions:default": True,
+        }),
+        library = ":" + name,
+        tags = kwargs.get("tags", []),
+        target_compatible_with = kwargs.get("target_compatible_with", []),
+        testonly = kwargs.get("testonly", False),
+        visibility = ["//visibility:private"],
+    )
 
 def tess_tblgen(name, src, outs, deps = [], tool = "@llvm//:mlir-tblgen", visibility = None):
     """One genrule for each {output: flags} of a TableGen tool, and a filegroup `name` of all outputs."""
