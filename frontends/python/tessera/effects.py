@@ -14,6 +14,7 @@ class _State(threading.local):
 
 
 _state = _State()
+_compared = []  # what `compared_by_attributes` decorates
 
 
 class Effects:
@@ -66,6 +67,19 @@ class Effects:
         """The modes that the call read, in words: equal for equal effects."""
         for number, (ref, training) in enumerate(self._modes.values()):
             yield f"module {number}: {type(ref()).__name__}, training={training}"
+
+
+def compared_by_attributes(cls):
+    """Decorates a class of the package whose objects a trace compares by their attributes, as it
+    does those of users' classes; other objects of the package it compares by identity.
+    """
+    _compared.append(cls)
+    return cls
+
+
+def is_compared_by_attributes(value):
+    """Whether the class of `value` is decorated so, or one that it derives from."""
+    return isinstance(value, tuple(_compared))
 
 
 def is_tracing():

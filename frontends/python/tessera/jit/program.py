@@ -99,7 +99,7 @@ class Program:
         return [given[name] for name in names]
 
     def _repr_html_(self):
-        from ..utils.html import of_program
+        from ..utils.html import of_program  # for notebooks only
 
         return of_program(self)
 

@@ -11,8 +11,7 @@ import weakref
 
 import numpy as np
 
-from .. import _core
-from ..module import Module
+from .. import _core, effects
 from ..tensor import Tensor
 from . import reached
 
@@ -55,7 +54,7 @@ class PythonState:
         elif isinstance(value, dict):
             if len(value) <= _MAX_ITEMS:
                 self._see_named(path, value, tuple(value), id(value))
-        elif isinstance(value, Module) or reached.is_users(type(value)):
+        elif effects.is_compared_by_attributes(value) or reached.is_users(type(value)):
             self.see_attributes(path, value)
         elif hasattr(value, "__wrapped__"):  # another trace
             self.see(path, value.__wrapped__, id(value))

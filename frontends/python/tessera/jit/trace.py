@@ -379,7 +379,7 @@ class trace(Dumps, Profiled):  # noqa: N801
         return "\n".join(lines)
 
     def _repr_html_(self):
-        from ..utils.html import of_trace
+        from ..utils.html import of_trace  # for notebooks only
 
         return of_trace(self)
 
