@@ -3,7 +3,7 @@
 import enum
 
 from .. import _core
-from ..tensor import Tensor
+from .._core import Tensor
 
 
 class QuantMode(enum.Enum):

@@ -1,6 +1,6 @@
 """Memory shared with other libraries, through DLPack."""
 
-from ..tensor import Tensor
+from .._core import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 
