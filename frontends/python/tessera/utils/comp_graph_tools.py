@@ -5,8 +5,11 @@ import os
 import tempfile
 
 from .. import _core
+from ..jit import load
 from ..tensor import Tensor
-from .network_node import OpNode, VarNode, node_object
+from ._dependencies import get_dep_vars, get_oprs_seq, listed
+from .network import Network, as_path
+from .network_node import OpNode
 
 __all__ = [
     "GraphInference",
@@ -20,36 +23,6 @@ __all__ = [
     "replace_vars",
     "set_priority_to_id",
 ]
-
-
-def _listed(what, var):
-    """A variable, or a list of variables, as a list."""
-    listed = [var] if isinstance(var, VarNode) else list(var)
-    for each in listed:
-        if not isinstance(each, VarNode):
-            raise TypeError(f"{what}: variables must be VarNode, got {each!r}")
-    return listed
-
-
-def get_dep_vars(var, var_type=None):
-    """The variables that `var`, one or a list, depends on, itself the first: those whose operator
-    has one of the types `var_type`, a name or a list of names; None for all."""
-    types = [var_type] if isinstance(var_type, str) else var_type
-    found, seen = [], set()
-    queue = collections.deque(_listed("get_dep_vars", var))
-    while queue:
-        each = queue.popleft()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        queue.extend(get_owner_opr_inputs(each))
-        found.append(each)
-    return [each for each in found if types is None or _has_type(each.owner, types)]
-
-
-def _has_type(opr, types):
-    names = {opr.type} | {cls.__name__ for cls in type(opr).__mro__ if issubclass(cls, OpNode)}
-    return not names.isdisjoint(types)
 
 
 def get_owner_opr_inputs(var):
@@ -88,25 +61,14 @@ def graph_traversal(outputs):
     return oprs, variables, readers, receivers, by_degree, degrees
 
 
-def get_oprs_seq(outputs, prune_reshape=False, prune_immtensor=True):
-    """The operators that give `outputs`, one variable or a list, each behind what it reads.
-
-    Constants are left out with `prune_immtensor`. `prune_reshape` changes nothing: no operator
-    computes the shape that a reshape takes.
-    """
-    nodes = _core.dependencies(_listed("get_oprs_seq", outputs))
-    oprs = [node_object(node) for node in nodes]
-    return [opr for opr in oprs if not (prune_immtensor and opr.type == "ImmutableTensor")]
-
-
 def replace_vars(dst, varmap):
     """What the variables `dst` are where everything reads the values of `varmap`, a dict or pairs,
     in the place of its keys: copies of what changes, the graph stays as it is. What a value of
     `varmap` depends on itself goes on reading the key. An error says what does not fit."""
     pairs = list(varmap.items() if hasattr(varmap, "items") else varmap)
     for pair in pairs:
-        _listed("replace_vars", pair)
-    return _core.with_replaced(_listed("replace_vars", dst), pairs)
+        listed("replace_vars", pair)
+    return _core.with_replaced(listed("replace_vars", dst), pairs)
 
 
 def replace_oprs(dst, oprmap):
@@ -124,7 +86,7 @@ def replace_oprs(dst, oprmap):
 
 def set_priority_to_id(dest_vars):
     """Nothing changes: operators that may come in any order come in that of their ids."""
-    _listed("set_priority_to_id", dest_vars)
+    listed("set_priority_to_id", dest_vars)
 
 
 class GraphInference:
@@ -137,9 +99,6 @@ class GraphInference:
     """
 
     def __init__(self, file, outputs=None, profiling=False, optimize_for_inference=False):
-        from ..jit import load
-        from .network import Network, as_path
-
         with as_path(file) as path, tempfile.TemporaryDirectory() as folder:
             if outputs is not None:
                 network, path = Network.load(path, outspec=list(outputs)), f"{folder}/part.tess"

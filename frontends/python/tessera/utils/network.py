@@ -11,7 +11,7 @@ from ..jit import Dim
 from ..jit.dump import written
 from ..jit.file_options import FileOptions, checked_options, metadata_of
 from ..logger import get_logger
-from .comp_graph_tools import get_dep_vars, get_oprs_seq
+from ._dependencies import get_dep_vars, get_oprs_seq
 from .network_node import Host2DeviceCopy, ImmutableTensor, VarNode, node_object
 from .node_filter import NodeFilter, as_oprnode, as_varnode
 from .progress import compiling

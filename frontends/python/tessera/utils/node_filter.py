@@ -4,6 +4,7 @@ import fnmatch
 import re
 from collections import OrderedDict
 
+from ._dependencies import get_oprs_seq
 from .network_node import Host2DeviceCopy, ImmutableTensor, NetworkNode, OpNode, VarNode
 
 __all__ = ["NodeFilter", "as_oprnode", "as_varnode"]
@@ -144,6 +145,4 @@ def _class(node_type):
 
 def _before(opr):
     """The operators that `opr` depends on, each behind what it depends on itself."""
-    from .comp_graph_tools import get_oprs_seq
-
     return [each for each in get_oprs_seq(opr.outputs, prune_immtensor=False) if each is not opr]
