@@ -13,7 +13,8 @@ from tools.commands import make_wheel
 def package(tmp_path):
     folder = tmp_path / "tessera"
     (folder / "nn" / "__pycache__").mkdir(parents=True)
-    (folder / "__init__.py").write_text('__version__ = "0.3.1"\n')
+    (folder / "__init__.py").write_text("")
+    (folder / "_versions.py").write_text('__version__ = "0.3.1"\n')
     (folder / "nn" / "__init__.py").write_text("answer = 42\n")
     (folder / "nn" / "__pycache__" / "x.pyc").write_text("")
     return folder
@@ -67,6 +68,6 @@ def test_libraries_that_are_opened_travel_along_with_what_they_need():
 
 
 def test_a_version_is_demanded(package, tmp_path):
-    (package / "__init__.py").write_text("")
+    (package / "_versions.py").write_text("")
     with pytest.raises(SystemExit, match="must have a line __version__"):
         make_wheel.main(package, tmp_path)

@@ -91,11 +91,11 @@ def bundled_libraries(package, files, programs):
 
 def read_version(package):
     match = re.search(
-        r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(), flags=re.MULTILINE
+        r'^__version__ = "([^"]+)"', (package / "_versions.py").read_text(), flags=re.MULTILINE
     )
     if not match:
         sys.exit(
-            f'make_wheel: {package}/__init__.py must have a line __version__ = "...", got none'
+            f'make_wheel: {package}/_versions.py must have a line __version__ = "...", got none'
         )
     return match.group(1)
 

@@ -27,6 +27,7 @@ from . import (
     random,
 )
 from ._core import DTypeError, ShapeError
+from ._versions import __version__ as __version__
 from ._versions import show_versions
 from .autodiff import no_grad
 from .device import (
@@ -77,8 +78,6 @@ from .utils.counters import cache_stats
 
 if TYPE_CHECKING:
     from . import data, distributions, hub, onnx
-
-__version__ = "0.1.0"
 
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()

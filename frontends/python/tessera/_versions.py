@@ -1,9 +1,13 @@
-"""What a report of a bug starts with."""
+"""The version, and what a report of a bug starts with."""
 
 import platform
 import sys
 
 import numpy as np
+
+from . import _core
+
+__version__ = "0.1.0"
 
 
 def versions():
@@ -12,8 +16,6 @@ def versions():
     >>> sorted(versions())[:3]
     ['available_threads', 'bits_version', 'compiler']
     """
-    from . import __version__, _core
-
     rows = {"tessera": __version__, "python": platform.python_version(), "numpy": np.__version__}
     rows.update({key: str(value) for key, value in _core.doctor().items()})
     return rows

@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 import tessera
+from tessera.utils import persistent_cache
 from tessera.utils.persistent_cache import PersistentCacheOnFiles, PersistentCacheOnServer
 
 from tests.python.helper import run_without
@@ -66,7 +67,7 @@ def test_clean_takes_what_is_of_this_user_and_version(make, monkeypatch):
     old.put("sizes", b"x", b"1")
     for number in range(50):
         mine.put("sizes", b"%d" % number, b"2")
-    monkeypatch.setattr(tessera, "__version__", "0.0.0")
+    monkeypatch.setattr(persistent_cache, "__version__", "0.0.0")
     assert mine.get("sizes", b"1") is None and mine.clean() == 0
     monkeypatch.undo()
     assert mine.clean() == 50 and mine.get("sizes", b"1") is None and mine.clean() == 0

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from .. import _core
 from .._extras import importing
+from .._versions import __version__
 
 __all__ = ["PersistentCacheOnFiles", "PersistentCacheOnServer"]
 
@@ -37,8 +38,6 @@ class _PersistentCache:
         return f"tessera-cache:{getpass.getuser()}"
 
     def _prefix(self):
-        from .. import __version__
-
         return f"{self.make_user_prefix()}:{__version__}@".encode()
 
     def _make_key(self, what, category, key):
