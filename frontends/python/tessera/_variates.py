@@ -1,16 +1,16 @@
 """Random numbers made of uniform and normal ones: what a generator draws beside these.
 
-They are made in float64 and rounded once. Where an attempt may be refused, a `while_loop` draws for
-all elements until each has its number, so nothing is left to chance but the number of trips.
+They are made in float64 and rounded once. Where an attempt may be refused, a loop draws for all
+elements until each has its number, so nothing is left to chance but the number of trips.
 """
 
 import math
 
 import numpy as np
 
+from . import _core
 from ._core import Tensor, ops
-from .functional._gamma import log_gamma
-from .functional.control import while_loop
+from ._gamma import log_gamma
 
 _WORD = 31  # bits of a word of randint: its product with a range of 2^32 has 63
 
@@ -145,7 +145,7 @@ class Variates:
             return ops.logical_xor(is_open, is_new), ops.where(is_new, new, log_v)
 
         is_open = ops.logical_and(alpha > 0, alpha < math.inf)
-        _, log_v = while_loop(_some_open, _attempt, is_open, alpha * math.nan)
+        _, log_v = _while_loop(_some_open, _attempt, is_open, alpha * math.nan)
         boost = ops.log1p(-self._unit(shape)) / alpha
         return ops.log(d) + log_v + ops.where(alpha < 1, boost, 0.0)
 
@@ -165,7 +165,7 @@ class Variates:
             return k, term, ops.where(goes_on, total + term, total)
 
         k = ops.where(mean >= 0, mean * 0, math.nan)
-        return while_loop(_is_open, _next, k, first, first)[0]
+        return _while_loop(_is_open, _next, k, first, first)[0]
 
     def _reject_poisson(self, mean):
         """PTRS of W. Hoermann: The Transformed Rejection Method for Generating Poisson Random
@@ -186,7 +186,12 @@ class Variates:
             is_new = ops.logical_and(is_open, ops.logical_and(k >= 0, fits))
             return ops.logical_xor(is_open, is_new), ops.where(is_new, k, result)
 
-        return while_loop(_some_open, _attempt, is_open, mean * math.nan)[1]
+        return _while_loop(_some_open, _attempt, is_open, mean * math.nan)[1]
+
+
+def _while_loop(cond, body, *carried):
+    """The loop of `functional.while_loop` over tensors; `functional` itself draws numbers here."""
+    return _core.while_loop(lambda now: cond(*now), lambda now: [*body(*now)], [*carried], None)
 
 
 def _any(flags):

@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from .._gamma import digamma
 from ..autodiff import Function
-from ..functional._gamma import digamma
 from ..random import default_rng
 from ..tensor import Tensor
 

@@ -5,7 +5,7 @@ Continuous Univariate Distributions, 1994.
 import math
 
 from .. import functional as F  # noqa: N812
-from ..functional._gamma import digamma, log_gamma
+from .._gamma import digamma, log_gamma
 from ..random import default_rng
 from ._implicit import LogGamma
 from .distribution import Distribution, check, check_positive, times_log, within

@@ -2,7 +2,7 @@
 
 import math as _math
 
-from .._core import ops as _ops
+from ._core import ops as _ops
 
 _SHIFT = 8
 # B_2k / (2k (2k - 1)) of Stirling's series: NIST Digital Library of Mathematical Functions, 5.11.1.
