@@ -7,33 +7,27 @@ import time
 
 import numpy as np
 
+from . import autodiff, functional, jit
 from ._versions import show_versions
+from .tensor import Tensor
 
 
 def _check_elementwise():
-    from . import Tensor, functional
-
     x = np.linspace(-3, 3, 1000, dtype=np.float32)
     return np.abs(functional.exp(Tensor(x)).numpy() / np.exp(x.astype(np.float64)) - 1).max(), 1e-6
 
 
 def _check_matmul():
-    from . import Tensor, functional
-
     a, b = np.random.RandomState(0).rand(2, 33, 33)
     return np.abs(functional.matmul(Tensor(a), Tensor(b)).numpy() - a @ b).max(), 1e-4
 
 
 def _check_gradient():
-    from . import Tensor, autodiff
-
     x = Tensor(np.array([1.0, 2.0, 3.0]))
     return np.abs(autodiff.grad(lambda t: (t * t * t).sum())(x).numpy() - [3, 12, 27]).max(), 1e-5
 
 
 def _check_trace():
-    from . import Tensor, jit
-
     traced = jit.trace(lambda t: t * 2.0 + 1.0)
     x = Tensor(np.arange(5, dtype=np.float32))
     first, second = traced(x).numpy(), traced(x).numpy()

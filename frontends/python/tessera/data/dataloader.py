@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..tensor import Tensor
 from .batch_maker import BatchMaker, Reader, Run, Stream
 from .collator import Collator
 from .dataset import StreamDataset
@@ -161,8 +162,6 @@ def _check_arguments(dataset, sampler, num_workers, timeout):
 
 
 def _to_tensors(batch):
-    from ..tensor import Tensor
-
     if isinstance(batch, np.ndarray):
         return Tensor(batch)
     if isinstance(batch, Mapping):

@@ -1,5 +1,6 @@
 """Layers as functions: convolution, pooling, normalisation, activations."""
 
+from .. import random as _random
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
 from ._borders import bordered as _bordered
@@ -199,9 +200,7 @@ def dropout(inp, drop_prob, training=True):
     """
     if not training or drop_prob == 0:
         return inp
-    from ..random import default_rng
-
-    own = default_rng.on(inp.device)
+    own = _random.default_rng.on(inp.device)
     return own.draw(lambda s, o: _ops.dropout(inp, s, o, drop_prob), inp.size)
 
 

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .. import _core
 from .package import defs, helper, numpy_helper
 from .registry import fields
 from .sizes import SizeNodes
@@ -229,8 +230,6 @@ class Writer:
 
 
 def _arities():
-    from .. import _core
-
     arities = {row["name"]: [each[1] for each in row["operands"]] for row in _core.op_table()}
     return {**arities, "scan": [_VARIADIC]}  # which is no record
 
