@@ -56,10 +56,11 @@ python_environment = repository_rule(
     local = True,
 )
 
+# Only sources that the BSD licence covers: string_utils.cc has the GPL alone.
 _DUCC = """
 cc_library(
     name = "fft",
-    srcs = ["src/ducc0/infra/mav.cc", "src/ducc0/infra/string_utils.cc", "src/ducc0/infra/threading.cc"],
+    srcs = ["src/ducc0/infra/mav.cc", "src/ducc0/infra/threading.cc"],
     hdrs = glob(["src/ducc0/fft/*.h", "src/ducc0/infra/*.h", "src/ducc0/math/*.h"]),
     copts = ["-w"],
     defines = ["DUCC0_NO_LOWLEVEL_THREADING"],
