@@ -13,7 +13,7 @@ import pytest
 import tessera
 from packaging.requirements import Requirement
 
-from tools.commands import make_wheel
+from tools.commands import make_wheel, wheel_metadata
 
 # The interpreter and a shell, and what every wheel may rely on (PEP 600).
 DEBIAN = ["python3.11-minimal", "libpython3.11-stdlib", "libstdc++6", "zlib1g", "dash"]
@@ -122,6 +122,19 @@ def test_glibc_of_2_34_is_enough(root):
         symbols = subprocess.run(read, capture_output=True, text=True, check=True).stdout
         newest = max(map(int, re.findall(r"GLIBC_2\.(\d+)", symbols)))
         assert newest <= 34, file
+
+
+def test_each_bundled_library_has_its_licence(root):
+    components = wheel_metadata.read_components()
+    with zipfile.ZipFile(next((root / "work").glob("*.whl"))) as content:
+        names = content.namelist()
+    libraries = [pathlib.Path(name).name for name in names if name.startswith("tessera/_libs/")]
+    assert len(libraries) > 5 and not wheel_metadata.without_text(libraries, components)
+    # a row of a library that is bundled no longer
+    claimed = [name for part in components for name in part.get("libraries", ())]
+    assert not [name for name in claimed if not any(map(re.compile(name).match, libraries))]
+    texts = {name.partition("/licenses/LICENSES/")[2] for name in names}
+    assert {part["text"] for part in components} <= texts
 
 
 def test_the_wheel_runs_the_demo(root):

@@ -1,3 +1,4 @@
+import email
 import pathlib
 import shutil
 import subprocess
@@ -50,6 +51,30 @@ def test_caches_stay_out(package, tmp_path):
     make_wheel.main(package, tmp_path)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         assert not [name for name in wheel.namelist() if "pycache" in name]
+
+
+def metadata_of(wheel, name):
+    with zipfile.ZipFile(wheel) as content:
+        return content.read(f"tessera-0.3.1.dist-info/{name}").decode()
+
+
+def test_metadata_are_those_of_the_project(package, tmp_path):
+    make_wheel.main(package, tmp_path)
+    metadata = email.message_from_string(metadata_of(next(tmp_path.glob("*.whl")), "METADATA"))
+    assert (metadata["Name"], metadata["Version"]) == ("tessera", "0.3.1")
+    assert metadata["Requires-Python"] == "==3.11.*"
+    assert 'onnx; extra == "onnx"' in metadata.get_all("Requires-Dist")
+    assert metadata.get_payload().startswith("# Tessera")
+
+
+def test_licences_travel_along(package, tmp_path):
+    make_wheel.main(package, tmp_path)
+    wheel = next(tmp_path.glob("*.whl"))
+    metadata = email.message_from_string(metadata_of(wheel, "METADATA"))
+    assert metadata["License-Expression"].startswith("Apache-2.0 AND ")
+    texts = metadata.get_all("License-File")
+    assert {"LICENSE", "NOTICE", "LICENSES/openblas.txt"} <= set(texts)
+    assert all(metadata_of(wheel, f"licenses/{name}") for name in texts)
 
 
 def test_libraries_beyond_the_system_travel_along():

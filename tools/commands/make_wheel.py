@@ -1,6 +1,6 @@
 """Writes a plain wheel of the package: its tree, programs, and shared libraries a machine may lack.
 
-usage: make_wheel.py PACKAGE_FOLDER DIST_FOLDER [PROGRAM ...]
+usage: python -m tools.commands.make_wheel PACKAGE_FOLDER DIST_FOLDER [PROGRAM ...]
 The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their
 dependencies too), a program in `bin` as well. A program is a command where the wheel is installed.
 """
@@ -13,6 +13,8 @@ import subprocess
 import sys
 import zipfile
 
+from tools.commands import wheel_metadata
+
 TAG = "cp311-cp311-linux_x86_64"
 # Libraries that every manylinux machine has (PEP 600); the wheel carries all others.
 SYSTEM_LIBRARIES = re.compile(
@@ -20,25 +22,6 @@ SYSTEM_LIBRARIES = re.compile(
 )
 # Libraries that the extension opens when it first needs them.
 OPENED_LIBRARIES = ("libopenblas.so.0",)
-METADATA = """Metadata-Version: 2.1
-Name: tessera
-Version: {version}
-Summary: deep learning: an eager mode and a static-graph compiler that give the same bits
-Requires-Python: ==3.11.*
-Requires-Dist: numpy
-Provides-Extra: onnx
-Requires-Dist: onnx; extra == "onnx"
-Provides-Extra: plot
-Requires-Dist: matplotlib; extra == "plot"
-Provides-Extra: progress
-Requires-Dist: tqdm; extra == "progress"
-Provides-Extra: redis
-Requires-Dist: redis; extra == "redis"
-Provides-Extra: tensorboard
-Requires-Dist: tensorboardX; extra == "tensorboard"
-Provides-Extra: vision
-Requires-Dist: opencv-python-headless; extra == "vision"
-"""
 COMMAND = """#!python
 import importlib.util, os, sys
 package = os.path.dirname(importlib.util.find_spec("tessera").origin)
@@ -129,7 +112,8 @@ def main(package, dist, *programs):
         for program in map(pathlib.Path, programs)
     }
     contents.update(commands)
-    contents[f"{info}/METADATA"] = METADATA.format(version=version).encode()
+    bundled = [pathlib.PurePosixPath(name).name for name in files if "/_libs/" in name]
+    contents.update(wheel_metadata.files(info, version, bundled))
     contents[f"{info}/WHEEL"] = WHEEL.encode()
     path = pathlib.Path(dist) / f"tessera-{version}-{TAG}.whl"
     write_wheel(path, contents, info, executable.keys() | commands.keys())

@@ -229,7 +229,7 @@ run_wheel() {
   stage "building the package"
   build_package //tools:tess-run
   mkdir -p "$root/dist"
-  exec "$venv/bin/python" "$root/tools/commands/make_wheel.py" "$package/tessera" "$root/dist" "$bin/tools/tess-run"
+  PYTHONPATH=$root exec "$venv/bin/python" -m tools.commands.make_wheel "$package/tessera" "$root/dist" "$bin/tools/tess-run"
 }
 
 # Sphinx reads the built package; a warning is an error.
