@@ -1,4 +1,4 @@
-"""Everything of others in a wheel has its licence text there."""
+"""Each part of a wheel that others wrote has its licence text there."""
 
 import pathlib
 
@@ -7,7 +7,7 @@ from packaging.licenses import canonicalize_license_expression
 
 from tools.commands import wheel_metadata
 
-# Headers of Python, and what only the generator of operators links.
+# Headers of Python, and a library that only the generator of operators links.
 NOT_IN_THE_WHEEL = {"@python//:headers", "@llvm//:tblgen_backend"}
 COMPONENTS = wheel_metadata.read_components()
 

@@ -1,4 +1,4 @@
-"""What `pip install .` and other front ends of PEP 517 call: the wheel that Bazel builds."""
+"""Hooks of PEP 517, which `pip install .` calls: they give the wheel that Bazel builds."""
 
 import os
 import pathlib
@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# pip's isolation, which the project's own environment must not see.
+# Variables by which pip isolates a build; they would change the project's own environment.
 ISOLATION = {"PYTHONPATH", "PYTHONNOUSERSITE"}
 
 

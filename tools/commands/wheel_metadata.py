@@ -1,4 +1,4 @@
-"""The metadata of a wheel: what pyproject.toml says, and the licences of all that it carries."""
+"""Metadata of a wheel: the table of pyproject.toml, and the licences of all parts of the wheel."""
 
 import pathlib
 import sys
@@ -8,17 +8,17 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 def read_project():
-    """The table [project] of pyproject.toml, the one home of the metadata."""
+    """Returns the table [project] of pyproject.toml, the one home of the metadata."""
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def read_components():
-    """Other projects' parts of the wheel, as LICENSES/components.toml lists them."""
+    """Returns the rows of LICENSES/components.toml: parts of the wheel that others wrote."""
     return tomllib.loads((ROOT / "LICENSES" / "components.toml").read_text())["component"]
 
 
 def license_files(project):
-    """Paths of the texts, relative to the checkout, in the order of `license-files`."""
+    """Returns the paths of the texts, relative to the checkout, in the order of `license-files`."""
     return [
         path.relative_to(ROOT).as_posix()
         for pattern in project["license-files"]
@@ -27,13 +27,13 @@ def license_files(project):
 
 
 def without_text(libraries, components):
-    """Shared libraries, by file name, that no component claims."""
+    """Returns the shared libraries, by file name, that no component claims."""
     known = tuple(name for part in components for name in part.get("libraries", ()))
     return [name for name in libraries if not name.startswith(known)]
 
 
 def license_expression(project, components):
-    """Licences of the sources and of the components as one SPDX expression, each once."""
+    """Joins the licences of sources and components into one SPDX expression, each once."""
     terms = {term for part in components for term in part["license"].split(" AND ")}
     return " AND ".join([project["license"], *sorted(terms - {project["license"]})])
 
@@ -55,8 +55,9 @@ def header_lines(project, version, components):
 
 
 def files(info, version, libraries):
-    """METADATA and the licence texts, by their names in the wheel; `info` is its .dist-info and
-    `libraries` are the file names of the shared libraries that it bundles.
+    """Returns METADATA and the licence texts, by their names in the wheel.
+
+    `info` is its .dist-info, `libraries` are the file names of its shared libraries.
     """
     project, components = read_project(), read_components()
     if missing := without_text(libraries, components):
