@@ -31,7 +31,7 @@ import json, sys, time
 sys.path.insert(0, sys.argv[1])
 import numpy as np
 import tessera
-from tests.python.samples import calls
+from tests.records.samples import calls
 first, rows = None, {}
 for name, lowering, call in calls():
     tessera.sync()

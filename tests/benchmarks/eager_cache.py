@@ -19,7 +19,7 @@ FIRST = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
 import tessera
-from tests.python.samples import calls
+from tests.records.samples import calls
 rows = {}
 for name, lowering, call in calls():
     tessera.sync()
@@ -38,7 +38,7 @@ SHAPES = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
 import tessera
-from tests.python.classes import Calls
+from tests.support.classes import Calls
 calls, seconds = Calls(seed=0), []
 for part in range(10):
     start = time.perf_counter()

@@ -15,7 +15,7 @@ sys.path.insert(0, sys.argv[1])
 import numpy as np
 import tessera
 from tessera import _core
-from tests.python import samples
+from tests.records import samples
 from tests.random import catalog, draw
 
 OTHERS = ["bfloat16", "float16", "float64"]

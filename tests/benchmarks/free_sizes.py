@@ -15,8 +15,8 @@ from tessera import jit
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from tests.python.helper import gradient_programs, programs  # noqa: E402
-from tests.python.workloads import LIMIT, WORKLOADS, infer, train  # noqa: E402
+from tests.support.helper import gradient_programs, programs  # noqa: E402
+from tests.support.workloads import LIMIT, WORKLOADS, infer, train  # noqa: E402
 
 MOST_OF_FIXED = 1.1
 A, B = jit.Dim("a", 2, 4096), jit.Dim("b", 2, 4096)

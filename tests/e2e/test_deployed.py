@@ -10,7 +10,7 @@ import tessera.functional as F  # noqa: N812
 from tessera import jit
 from tessera import module as M  # noqa: N812
 
-from tests.python.helper import bits, default_device, flat, floats
+from tests.support.helper import bits, default_device, flat, floats
 
 TOOL, PROGRAM = (Path(name).absolute() for name in ("tools/tess-run", "tests/e2e/deployed"))
 WORDS, HIDDEN, WIDTH, LONGEST, END, LIKELY = 11, 6, 3, 12, 0, -5

@@ -11,7 +11,7 @@ from tessera import jit
 from tessera.autodiff import GradManager
 from tessera.utils.module_utils import set_expand_structure
 
-from tests.python.helper import as_list, bits
+from tests.support.helper import as_list, bits
 
 TOOL = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
 DIRECTIONS = 6  # parameters whose gradients are looked at by themselves

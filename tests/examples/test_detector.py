@@ -5,7 +5,7 @@ import numpy as np
 import tessera
 
 from tests.examples.harness import Example
-from tests.python.helper import assert_close
+from tests.support.helper import assert_close
 
 LIKELY = 0.04  # after the few steps of a test
 

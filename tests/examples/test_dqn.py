@@ -6,7 +6,7 @@ import tessera
 import training
 
 from tests.examples.harness import Example
-from tests.python.helper import assert_close
+from tests.support.helper import assert_close
 
 
 class TestQNetwork(Example):

@@ -11,7 +11,7 @@ from tessera import _core, jit
 from tessera.utils.network import Network
 
 from tests.golden import write
-from tests.python.helper import same_bits
+from tests.support.helper import same_bits
 
 GOLDEN = Path(__file__).parent
 VERSIONS = sorted(each for each in GOLDEN.iterdir() if each.is_dir() and each.name.isdigit())

@@ -11,8 +11,8 @@ from tessera import jit
 from tessera.autodiff import GradManager
 
 from frontends.examples.digits_net import Training, load_digits
-from tests.python import samples as S  # noqa: N812
-from tests.python.helper import same_bits
+from tests.records import samples as S  # noqa: N812
+from tests.support.helper import same_bits
 
 EPOCHS = 20
 FEATURES = (

@@ -15,7 +15,7 @@ from tessera import jit
 from tessera.core import apply
 from tessera.core.ops import builtin as B  # noqa: N812
 
-from tests.python.helper import flat
+from tests.support.helper import flat
 
 
 def exported(function, *inputs, opset=23):

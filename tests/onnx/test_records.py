@@ -12,7 +12,7 @@ import tessera.onnx
 from tessera import jit
 
 from tests.onnx.test_export import by_reference, by_runtime
-from tests.python import samples as S  # noqa: N812
+from tests.records import samples as S  # noqa: N812
 
 RECORDS = S.records()
 # Records that ONNX does not say, by cause.

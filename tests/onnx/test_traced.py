@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 from tessera import jit
 
 from tests.onnx import node_cases
-from tests.python.helper import flat, same_bits
+from tests.support.helper import flat, same_bits
 
 
 def _one_of_each_operator():

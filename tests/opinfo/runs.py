@@ -11,7 +11,7 @@ from tessera import jit
 from tessera.autodiff.modes import recording
 
 from tests.opinfo import arguments, compare, pools, table
-from tests.python.helper import flat, same_bits
+from tests.support.helper import flat, same_bits
 
 _TRACED = 8  # one call in so many is traced, too
 _HALVES = ("float16", "bfloat16")

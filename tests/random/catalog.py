@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from tessera import _core
 
-from tests.python import samples
+from tests.records import samples
 
 # States of the random generator and of updates come from functions that keep them.
 _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")

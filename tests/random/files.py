@@ -12,9 +12,9 @@ import numpy as np
 import tessera
 from tessera import jit
 
-from tests.python.helper import as_list, bits
 from tests.random.observe import CALLS, SkippedError, difference, skipping_refusals
 from tests.random.program import REFUSALS
+from tests.support.helper import as_list, bits
 
 # Before a dump: optimizers make their state at the first call.
 _CALLS_BEFORE = (CALLS[0], CALLS[0])

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import tessera
 
-from tests.python.helper import as_list
 from tests.random.observe import CALLS, SkippedError
 from tests.random.program import REFUSALS, Input, Statement
+from tests.support.helper import as_list
 
 # Unit in the last place at 1, the least positive number, the largest number.
 _FORMATS = {

@@ -7,9 +7,9 @@ import tessera
 import tessera.onnx
 from tessera import jit
 
-from tests.python.helper import as_list
 from tests.random.float64 import judged
 from tests.random.observe import CALLS, SkippedError
+from tests.support.helper import as_list
 
 
 def onnx(program):

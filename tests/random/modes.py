@@ -9,7 +9,6 @@ from tessera import _core, amp, jit
 from tessera.autodiff import GradManager
 from tessera.device import Device
 
-from tests.python.helper import as_list, bits
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import float64
 from tests.random.interchange import onnx
@@ -25,6 +24,7 @@ from tests.random.observe import (
 )
 from tests.random.outside import outside
 from tests.random.program import REFUSALS
+from tests.support.helper import as_list, bits
 
 # Modes: each takes a program and returns the text of a difference.
 

@@ -8,10 +8,10 @@ import tessera
 from tessera import jit
 from tessera.utils.network import Network
 
-from tests.python.helper import as_list
 from tests.random.files import at_size, can_be_free, dumped, free_dims
 from tests.random.observe import SkippedError
 from tests.random.program import REFUSALS
+from tests.support.helper import as_list
 
 # Python that looks at a value or a free size of a network has none to look at.
 _REFUSAL = re.compile(

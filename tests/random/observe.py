@@ -5,8 +5,8 @@ import contextlib
 import numpy as np
 import tessera
 
-from tests.python.helper import as_list, bits
 from tests.random.program import REFUSALS
+from tests.support.helper import as_list, bits
 
 CALLS = (11, 12, 13)  # seeds of the data of successive calls
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import tessera
 
-from tests.python import samples
+from tests.records import samples
 
 HEADER = """\
 import numpy as np

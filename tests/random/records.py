@@ -7,9 +7,9 @@ from math import isqrt
 
 import numpy as np
 
-from tests.python import samples
 from tests.random import catalog, modes
 from tests.random.program import Input, Program, Statement
+from tests.records import samples
 
 _SPLIT = 1 << 17  # elements: a copy of so many floats is split over two threads
 _MOST = 1 << 21

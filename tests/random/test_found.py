@@ -12,7 +12,7 @@ from tessera.autodiff import GradManager
 from tessera.core import apply
 from tessera.core.ops import builtin as B  # noqa: N812
 
-from tests.python.helper import as_list, same_bits
+from tests.support.helper import as_list, same_bits
 
 
 def tensor(seed, *shape):

@@ -7,8 +7,8 @@ import warnings
 import pytest
 import tessera
 
-from tests.python import samples
 from tests.random import minimise, modes, one, records
+from tests.records import samples
 
 RECORDS = {name: record for name, record in samples.records().items() if not record.stochastic}
 with_bfloat16 = pytest.mark.skipif(

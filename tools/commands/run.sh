@@ -8,7 +8,7 @@ bazel_do() {
   (cd "$root" && bazel ${TESS_BAZEL_STARTUP:-} "$1" ${TESS_BAZEL_FLAGS:-} "${@:2}")
 }
 
-# The server that tests/python/utils/test_persistent_cache.py starts: not in the list, whose versions are part of every action's key.
+# The server that tests/frontends/python/utils/test_persistent_cache.py starts: not in the list, whose versions are part of every action's key.
 run_setup() {
   need_packages redis-server
   stage "everything is installed"
@@ -141,7 +141,7 @@ run_campaign() {
   if [ "$1" = attributes ]; then
     shift
     export TESS_CACHE_DIR='' TESS_WARM_SET=''
-    PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.python.attribute_values "$@"
+    PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.records.attribute_values "$@"
   fi
   PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.random.campaign "$@"
 }

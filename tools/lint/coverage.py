@@ -3,7 +3,7 @@
 Each value of an attribute that is one of a list, both booleans, an optional one given and left out,
 small ends of its range and, where it has a default, some other value; an optional operand given and
 left out; each dtype of the first operand. Ranks 0 to 5, sizes 0 and 1 and views are no matter of
-samples: //tests/python:variants_test makes them of samples by rule and fails where it cannot. What
+samples: //tests/records:variants_test makes them of samples by rule and fails where it cannot. What
 no sample can have is in coverage.toml, with why.
 """
 

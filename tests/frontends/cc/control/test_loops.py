@@ -10,7 +10,7 @@ import tessera.functional as F  # noqa: N812
 from tessera import jit
 from tessera import module as M  # noqa: N812
 
-from tests.python.helper import as_list, flat, same_bits
+from tests.support.helper import as_list, flat, same_bits
 
 
 def floats(*shape, seed=0):

@@ -1,0 +1,82 @@
+"""Gradients of writes by indices: of several values for one element the last one alone has some."""
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+from tessera.autodiff import grad
+from tessera.jit import trace
+
+from tests.support.helper import floats, numeric_gradient, same_bits
+
+INDEX = np.array([2, 0, 2, -1])
+WEIGHTS = floats(3, 4, seed=7, dtype=np.float64)
+
+
+def assign(x, value):
+    """Rows by indices, of which two are row 2."""
+    x = F.copy(x) if isinstance(x, tessera.Tensor) else x.copy()
+    x[tessera.Tensor(INDEX) if isinstance(x, tessera.Tensor) else INDEX] = value
+    return x
+
+
+def scatter(x, value):
+    """Elements along axis 0; those of rows 0 and 2 have one place."""
+    index = np.array([[2, 0, 1, 0], [1, 1, 0, 2], [2, 0, 1, 0], [0, 2, 2, 1]])
+    if isinstance(x, tessera.Tensor):
+        return F.scatter(x, 0, tessera.Tensor(index), value)
+    out = x.copy()
+    for row in range(4):  # in order: put_along_axis promises none
+        np.put_along_axis(out, index[row : row + 1], value[row : row + 1], 0)
+    return out
+
+
+CASES = {
+    "rows": (assign, (4, 4)),
+    "one row for all": (assign, (4,)),
+    "one number for all": (assign, ()),
+    "scatter": (scatter, (4, 4)),
+}
+
+
+def loss(write, x, value):
+    """A sum of different weights, squared so that a second derivative is there."""
+    weights = tessera.Tensor(WEIGHTS) if isinstance(x, tessera.Tensor) else WEIGHTS
+    out = write(x, value)
+    return (out * out * weights).sum()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_differences(name):
+    write, shape = CASES[name]
+    arrays = [floats(3, 4, dtype=np.float64), floats(*shape, seed=1, dtype=np.float64)]
+    tensors = [tessera.Tensor(each, dtype="float64") for each in arrays]
+    found = grad(lambda *given: loss(write, *given), (0, 1))(*tensors)
+    for number, got in enumerate(found):
+        want = numeric_gradient(lambda *given: loss(write, *given), arrays, number)
+        np.testing.assert_allclose(got.numpy(), want, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_second_gradients_are_differences(name):
+    write, shape = CASES[name]
+    arrays = [floats(3, 4, dtype=np.float64), floats(*shape, seed=1, dtype=np.float64)]
+    slope = grad(lambda x, value: loss(write, x, value), 1)
+
+    def number(x, value):
+        tensors = [tessera.Tensor(each, dtype="float64") for each in (x, value)]
+        return slope(*tensors).numpy().sum()
+
+    tensors = [tessera.Tensor(each, dtype="float64") for each in arrays]
+    got = grad(lambda x, value: slope(x, value).sum(), 1)(*tensors)
+    np.testing.assert_allclose(got.numpy(), numeric_gradient(number, arrays, 1), 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_traced_gradients_are_the_same(name):
+    write, shape = CASES[name]
+    tensors = [tessera.Tensor(floats(3, 4)), tessera.Tensor(floats(*shape, seed=1))]
+    eager = grad(lambda *given: (write(*given) ** 2).sum(), (0, 1))
+    traced = trace(eager, capture_as_const=True)
+    assert same_bits(traced(*tensors), eager(*tensors))
+    assert same_bits(traced(*tensors), eager(*tensors))
