@@ -12,8 +12,6 @@ namespace tess::tblgen {
 
 /// ScalarFns.inc: the enumeration of scalar functions and their table.
 void emitScalarFns(const llvm::RecordKeeper &records, llvm::raw_ostream &os);
-/// "exp", of the record s_exp.
-std::string scalarFnName(const llvm::Record *record);
 /// OpTable.inc: the static table, generated rules included.
 void emitOpTable(const Model &model, llvm::raw_ostream &os);
 /// Definitions of inferReturnTypes and isCompatibleReturnTypes of the dialect's operators.

@@ -456,4 +456,6 @@ const OpModel *Model::find(StringRef name) const {
   return nullptr;
 }
 
+std::string scalarFnName(const Record *record) { return StringRef(record->getName()).drop_front(2).str(); }
+
 } // namespace tess::tblgen

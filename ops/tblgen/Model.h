@@ -236,4 +236,7 @@ std::string pyValue(const AttrValue &value);
 /// First line of every generated file.
 void banner(llvm::raw_ostream &os, llvm::StringRef generator, llvm::StringRef comment = "//");
 
+/// "exp", of the record s_exp.
+std::string scalarFnName(const llvm::Record *record);
+
 } // namespace tess::tblgen

@@ -5,8 +5,6 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
-std::string scalarFnName(const Record *record) { return StringRef(record->getName()).drop_front(2).str(); }
-
 void emitScalarFns(const RecordKeeper &records, raw_ostream &os) {
   banner(os, "gen-tess-scalar-fns");
   auto functions = records.getAllDerivedDefinitions("ScalarFn");

@@ -2,7 +2,7 @@
 #include "runtime/cuda/CudaDevice.h"
 
 #include "ops/vocabulary/Error.h"
-#include "runtime/device/HostKernels.h"
+#include "runtime/cpu/HostKernels.h"
 
 #include <map>
 

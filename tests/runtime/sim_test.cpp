@@ -1,8 +1,8 @@
 // The emulated accelerator: memory that the host cannot address, work that is done later, kernels of a grid.
 
+#include "runtime/cpu/HostKernels.h"
 #include "runtime/device/Allocator.h"
 #include "runtime/device/Buffer.h"
-#include "runtime/device/HostKernels.h"
 #include "runtime/sim/SimDevice.h"
 #include "tests/compiler/kernel/KernelSupport.h"
 #include "tests/runtime/Expect.h"

@@ -25,9 +25,12 @@ WITHOUT_SANITIZER = select({
     "//conditions:default": [],
 })
 
-def tess_cc_library(name, srcs = [], copts = [], **kwargs):
-    """cc_library with the project's warnings as errors, which a build of //... also links by itself."""
+def tess_cc_library(name, srcs = [], copts = [], is_whole = True, **kwargs):
+    """cc_library with the project's warnings as errors. A build of //... also links it by itself, if it is whole: it calls
+    no function that a program which links it defines."""
     cc_library(name = name, srcs = srcs, copts = _WARNINGS + copts, **kwargs)
+    if not is_whole:
+        return
     link_alone(
         name = name + "_alone",
         enabled = select({

@@ -1,5 +1,5 @@
 //===- HostKernels.cpp - the host's kernels on other devices --------------===//
-#include "runtime/device/HostKernels.h"
+#include "runtime/cpu/HostKernels.h"
 
 #include "runtime/device/Buffer.h"
 #include "llvm/ADT/STLExtras.h"
