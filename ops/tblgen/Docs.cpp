@@ -102,7 +102,7 @@ void emitDocs(const Model &model, raw_ostream &os) {
 }
 
 void emitMarkdown(const Model &model, raw_ostream &os) {
-  os << "<!-- Written by tess-tblgen --gen-tess-markdown from ops/*.td. Do not edit. -->\n# Operators\n";
+  os << "<!-- Written by tess-tblgen --gen-tess-markdown from ops/records/*.td. Do not edit. -->\n# Operators\n";
   std::map<std::string, std::vector<const OpModel *>> byModule;
   for (const OpModel &op : model.ops())
     if (!op.pyName.empty())

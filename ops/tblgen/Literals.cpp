@@ -138,7 +138,7 @@ std::string pyValue(const AttrValue &value) {
 }
 
 void banner(raw_ostream &os, StringRef generator, StringRef comment) {
-  os << comment << " Written by tess-tblgen --" << generator << " from ops/*.td. Do not edit.\n";
+  os << comment << " Written by tess-tblgen --" << generator << " from ops/records/*.td. Do not edit.\n";
 }
 
 } // namespace tess::tblgen

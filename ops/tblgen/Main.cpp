@@ -1,4 +1,4 @@
-// tess-tblgen reads the records of ops/*.td and writes everything that follows from them.
+// tess-tblgen reads the records of ops/records/*.td and writes everything that follows from them.
 #include "ops/tblgen/Generators.h"
 
 #include "mlir/TableGen/GenInfo.h"

@@ -133,7 +133,7 @@ def Tess_WrittenOp : Tess_Op<"written"> {
 }
 
 // Operators come in the order of their names.
-// TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
+// TABLE: Written by tess-tblgen --gen-tess-op-table from ops/records/*.td. Do not edit.
 // TABLE: namespace op_join {
 // TABLE: {"inputs", Arity::Variadic, kAnyMask},
 // TABLE: {"order", Arity::Optional, maskOf(DType::Int32) | maskOf(DType::Int64)},

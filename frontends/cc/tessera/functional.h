@@ -1,6 +1,6 @@
 //===- functional.h - every operator as a function --------------*- C++ -*-===//
 //
-// functional.inc is generated from the records of ops/*.td: operands, then
+// functional.inc is generated from the records of ops/records/*.td: operands, then
 // attributes, in the order of the record, those with defaults last. Operators
 // of several results return them in a vector. Ops.md documents each.
 //
