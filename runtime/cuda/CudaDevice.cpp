@@ -66,17 +66,15 @@ llvm::Error CudaDevice::start(int ordinal) {
   const Driver &d = *driverRef;
   if (llvm::Error error = d.check(d.cuDeviceGet(&device, ordinal), "cuDeviceGet"))
     return error;
-  char text[256] = {};
-  if (llvm::Error error = d.check(d.cuDeviceGetName(text, sizeof(text) - 1, device), "cuDeviceGetName"))
+  llvm::Expected<GpuFacts> facts = d.facts(ordinal);
+  if (!facts)
+    return facts.takeError();
+  modelName = facts->model;
+  architectureName = facts->architecture();
+  int units = 0;
+  if (llvm::Error error = d.check(d.cuDeviceGetAttribute(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
+                                  "cuDeviceGetAttribute"))
     return error;
-  modelName = text;
-  int major = 0, minor = 0, units = 0;
-  for (auto [value, attribute] : {std::pair(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                                  std::pair(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-                                  std::pair(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)})
-    if (llvm::Error error = d.check(d.cuDeviceGetAttribute(value, attribute, device), "cuDeviceGetAttribute"))
-      return error;
-  architectureName = "sm_" + std::to_string(major) + std::to_string(minor);
   numMultiprocessors = unsigned(units);
   if (llvm::Error error = d.check(d.cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"))
     return error;

@@ -23,6 +23,11 @@ static llvm::Expected<Device *> gpu(unsigned number) {
   return *device;
 }
 
+llvm::Expected<GpuSystem> gpuSystem() {
+  llvm::Expected<const Driver *> driver = Driver::get();
+  return driver ? (*driver)->describe() : driver.takeError();
+}
+
 void registerGpus() { registerDevices({"gpu", countGpus, gpu}); }
 
 } // namespace tess::runtime::cuda

@@ -70,4 +70,38 @@ llvm::Expected<int> Driver::deviceCount() const {
   return count;
 }
 
+llvm::Expected<GpuFacts> Driver::facts(int ordinal) const {
+  CUdevice device = 0;
+  if (llvm::Error error = check(cuDeviceGet(&device, ordinal), "cuDeviceGet"))
+    return error;
+  char text[256] = {};
+  if (llvm::Error error = check(cuDeviceGetName(text, sizeof(text) - 1, device), "cuDeviceGetName"))
+    return error;
+  size_t bytes = 0;
+  if (llvm::Error error = check(cuDeviceTotalMem_v2(&bytes, device), "cuDeviceTotalMem"))
+    return error;
+  int major = 0, minor = 0;
+  for (auto [value, attribute] : {std::pair(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                                  std::pair(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)})
+    if (llvm::Error error = check(cuDeviceGetAttribute(value, attribute, device), "cuDeviceGetAttribute"))
+      return error;
+  return GpuFacts{text, bytes, unsigned(major), unsigned(minor)};
+}
+
+llvm::Expected<GpuSystem> Driver::describe() const {
+  GpuSystem system;
+  system.toolkitVersion = CUDA_VERSION;
+  if (llvm::Error error = check(cuDriverGetVersion(&system.driverVersion), "cuDriverGetVersion"))
+    return error;
+  llvm::Expected<int> count = deviceCount();
+  if (!count)
+    return count.takeError();
+  if (*count == 0)
+    return makeError(ErrorCode::NotFound, "cuda: the driver has no GPU (cuDeviceGetCount says 0)");
+  for (int ordinal = 0; ordinal < *count; ++ordinal)
+    if (llvm::Error error = facts(ordinal).moveInto(system.gpus.emplace_back()))
+      return error;
+  return system;
+}
+
 } // namespace tess::runtime::cuda

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/cuda/GpuFacts.h"
 #include "runtime/cuda/ToolkitNames.h"
 #include "runtime/device/SharedLibrary.h"
 
@@ -25,6 +26,7 @@ namespace tess::runtime::cuda {
   X(cuDeviceGetCount)                                                                                                  \
   X(cuDeviceGetName)                                                                                                   \
   X(cuDeviceGetAttribute)                                                                                              \
+  X(cuDeviceTotalMem_v2)                                                                                               \
   X(cuDevicePrimaryCtxRetain)                                                                                          \
   X(cuDevicePrimaryCtxRelease_v2)                                                                                      \
   X(cuCtxSetCurrent)                                                                                                   \
@@ -62,6 +64,10 @@ public:
   llvm::Error check(CUresult result, const char *call) const;
   /// GPUs of the machine, at least 0.
   llvm::Expected<int> deviceCount() const;
+  /// GPU number `ordinal`, below deviceCount(); makes no context.
+  llvm::Expected<GpuFacts> facts(int ordinal) const;
+  /// Every GPU, and the versions. NotFound where there is none.
+  llvm::Expected<GpuSystem> describe() const;
 
 #define TESS_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
   TESS_CUDA_FUNCTIONS(TESS_CUDA_MEMBER)

@@ -14,4 +14,6 @@ TEST_CASE("the toolkit's stand-in for the driver has every function, and starts 
     TESS_SKIP(takeError(stub.takeError()).second);
   CHECK_THAT(messageOf((*stub)->check((*stub)->cuInit(0), "cuInit")), StartsWith("cuda: cuInit must succeed, got "));
   CHECK_THAT(messageOf((*stub)->deviceCount()), StartsWith("cuda: cuDeviceGetCount must succeed, got "));
+  CHECK_THAT(messageOf((*stub)->describe()), StartsWith("cuda: cuDriverGetVersion must succeed, got "));
+  CHECK_THAT(messageOf((*stub)->facts(0)), StartsWith("cuda: cuDeviceGet must succeed, got "));
 }
