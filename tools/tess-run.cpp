@@ -5,6 +5,7 @@
 // continues with it.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Accelerators.h"
 #include "tessera/check.h"
 #include "tessera/deploy.h"
 #include "tessera/npy.h"
@@ -314,7 +315,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--labels", arguments.labels, "<file>.npy of class numbers: prints the accuracy of the first output");
   app.add_option("--threads", arguments.threads, "threads (default: TESS_NUM_THREADS, OMP_NUM_THREADS, or all)");
-  app.add_option("--device", arguments.device, "the device that runs it, as sim0 (default: the host)");
+  app.add_option("--device", arguments.device, "the device that runs it, as sim0 or gpu0 (default: the host)");
   app.add_flag("--no-code-from-file", arguments.noCode,
                "do not run code from the file (tess-run has no other: an error)");
   app.add_flag("--test", arguments.test, "run the tests in the file, and fail where a result is too far off");
@@ -322,6 +323,7 @@ int main(int argc, char **argv) {
   app.add_option("--profile", arguments.profile, "write a Chrome trace of every step");
   CLI11_PARSE(app, argc, argv);
   deploy::guardMappedFiles();
+  tess::runtime::registerAccelerators();
   Status status = Run(arguments).go();
   if (status)
     return 0;

@@ -8,6 +8,7 @@
 #include "eager/tensor/Counters.h"
 #include "eager/tensor/Queue.h"
 #include "ops/inference/InferenceCount.h"
+#include "runtime/Accelerators.h"
 #include "runtime/Devices.h"
 #include "runtime/device/Code.h"
 #include "runtime/device/KernelTable.h"
@@ -109,6 +110,8 @@ nb::dict doctorInfo() {
   info["features"] = features;
   info["operators"] = allOps().size();
   info["devices"] = runtime::deviceNames();
+  for (const auto &[kind, note] : runtime::acceleratorNotes())
+    info[kind.c_str()] = note;
   info["compiler"] = __VERSION__;
   info["warm_set"] = compiler::warmSetNote();
   info["bits_version"] = runtime::bitsVersion();

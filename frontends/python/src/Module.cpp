@@ -1,10 +1,12 @@
 //===- Module.cpp - the extension tessera._core --------------------------===//
 #include "frontends/python/src/Module.h"
 #include "eager/Eager.h"
+#include "runtime/Accelerators.h"
 
 NB_MODULE(_core, module) {
   using namespace tess::python;
   tess::eager::start();
+  tess::runtime::registerAccelerators();
   nanobind::set_leak_warnings(false); // operators and classes are never freed
   if (!initErrors(module) || !initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
     throw nanobind::python_error();

@@ -54,10 +54,10 @@ def test_a_device_is_a_name_that_compares_by_meaning():
 
 
 @pytest.mark.parametrize(
-    "name", ["gpu0", "sim1", "null3", "tpu0", "cpu0:", "cpu:x", "", "0", "cpu 0", "cpu-1"]
+    "name", ["gpu99", "sim1", "null3", "tpu0", "cpu0:", "cpu:x", "", "0", "cpu 0", "cpu-1"]
 )
 def test_other_names_are_refused(name):
-    known = "device must be one of cpu0, sim0, null0, got '" + name + "'"
+    known = "device must be one of cpu0, sim0, null0(, gpu.*)?, got '" + name + "'"
     for make in (
         lambda: tessera.Tensor([1], device=name),
         lambda: tessera.Tensor([1]).to(name),
@@ -78,8 +78,7 @@ def test_an_array_is_no_device():
 
 def test_counts():
     assert get_device_count("cpu") == get_device_count("xpu") == get_device_count("sim") == 1
-    assert get_device_count("gpu") == 0
-    assert not tessera.is_cuda_available()
+    assert tessera.is_cuda_available() == (get_device_count("gpu") > 0)
     with pytest.raises(ValueError, match="get_device_count: kind must be .*, got 'tpu'"):
         get_device_count("tpu")
 

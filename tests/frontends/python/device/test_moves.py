@@ -161,8 +161,8 @@ def test_what_is_made_lies_beside_an_operand():
         assert same_bits(got, function(x))
     assert function.program() is not None
     assert F.zeros(2, device="null0").device == "null0"
-    with pytest.raises(ValueError, match="device must be one of cpu0, sim0, null0, got 'gpu0'"):
-        F.zeros(2, device="gpu0")
+    with pytest.raises(ValueError, match="device must be one of cpu0, sim0, null0.*, got 'gpu99'"):
+        F.zeros(2, device="gpu99")
 
 
 BESIDE = {

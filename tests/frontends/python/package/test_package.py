@@ -158,6 +158,7 @@ def test_doctor():
     assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
     for word in ("tessera", "threads", "numpy", "elementwise", "matmul", "gradient", "trace"):
         assert word in done.stdout
+    assert re.search(r"^gpu          (none|\d+) \(.+\)$", done.stdout, re.MULTILINE)
 
 
 def test_devices():
