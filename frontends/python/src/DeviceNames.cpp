@@ -9,6 +9,7 @@
 #include "frontends/python/src/TensorObject.h"
 
 #include "eager/tensor/Placement.h"
+#include "runtime/Accelerators.h"
 #include "runtime/Devices.h"
 #include "runtime/device/Allocator.h"
 #include "runtime/sim/SimDevice.h"
@@ -45,6 +46,15 @@ nb::dict memoryStats(const std::string &device) {
   stats["allocations"] = memory.allocations;
   stats["system_allocations"] = memory.systemAllocations;
   return stats;
+}
+
+/// (toolkit, driver, [(model, bytes, major, minor)]): two versions of CUDA, and the GPUs.
+nb::tuple gpuSystem(const std::string &function) {
+  runtime::cuda::GpuSystem system = valueOrThrow(runtime::gpuSystem(function));
+  nb::list gpus;
+  for (const runtime::cuda::GpuFacts &gpu : system.gpus)
+    gpus.append(nb::make_tuple(gpu.model, gpu.memoryBytes, gpu.major, gpu.minor));
+  return nb::make_tuple(system.toolkitVersion, system.driverVersion, gpus);
 }
 
 /// While it is entered, what the thread makes of no tensor lies on a device; on the host for one that computes nothing.
@@ -91,6 +101,8 @@ void initDeviceNames(nb::module_ &module) {
   module.def(
       "device_count", [](const std::string &kind) { return runtime::deviceCount(kind); },
       "Devices of a kind; None: there is no such kind.");
+  module.def("gpu_system", &gpuSystem, nb::arg("function"),
+             "(toolkit, driver, [(model, bytes, major, minor)]): two versions of CUDA, and the GPUs.");
   module.def("set_default_device", &setDefaultDevice);
   module.def("memory_stats", &memoryStats, nb::arg("device") = "cpu0", "Bytes of a device's allocator.");
   module.def(

@@ -1,5 +1,7 @@
 """Devices: what there is, and which one new tensors are made on."""
 
+from typing import NamedTuple
+
 from . import _core
 
 __all__ = [
@@ -251,83 +253,93 @@ def set_memory_limit(size, device=None):
     _core.set_memory_limit(_named("set_memory_limit", device), size)
 
 
-def _no_cuda(function):
-    """What asks for a CUDA device raises where there is none."""
-    return RuntimeError(f"{function}: there must be a CUDA device, got none in this build")
+class _CudaDeviceProperty(NamedTuple):
+    """A CUDA device: the name of its model, its memory in bytes, and its compute capability."""
+
+    name: str
+    total_memory: int
+    major: int
+    minor: int
+
+
+def _cuda_device(function, device):
+    """The properties of CUDA device number `device`."""
+    gpus = _core.gpu_system(function)[2]
+    if device not in range(len(gpus)):
+        raise ValueError(
+            f"{function}: device must be the number of a GPU (of {len(gpus)}), got {device!r}"
+        )
+    return _CudaDeviceProperty(*gpus[device])
 
 
 def get_cuda_compute_capability(device):
     """10 times the major plus the minor compute capability of CUDA device number `device`.
-    RuntimeError: there must be one.
+    RuntimeError: there must be a GPU. ValueError: the number must be that of one.
 
-    >>> get_cuda_compute_capability(0)
-    Traceback (most recent call last):
-    RuntimeError: get_cuda_compute_capability: there must be a CUDA device, got none in this build
+    >>> is_cuda_available() and get_cuda_compute_capability(0) < 10
+    False
     """
-    raise _no_cuda("get_cuda_compute_capability")
+    gpu = _cuda_device("get_cuda_compute_capability", device)
+    return 10 * gpu.major + gpu.minor
 
 
 def get_cuda_device_property(device):
-    """Name, memory and compute capability of CUDA device number `device`. RuntimeError: there must
-    be one.
+    """`name`, `total_memory` (bytes, free or not), `major` and `minor` (of the compute capability)
+    of CUDA device number `device`. RuntimeError: there must be a GPU. ValueError: the number must
+    be that of one.
 
-    >>> get_cuda_device_property(0)
-    Traceback (most recent call last):
-    RuntimeError: get_cuda_device_property: there must be a CUDA device, got none in this build
+    >>> is_cuda_available() and get_cuda_device_property(0).total_memory < 1 << 20
+    False
     """
-    raise _no_cuda("get_cuda_device_property")
+    return _cuda_device("get_cuda_device_property", device)
 
 
 def get_cuda_version():
-    """1000 times the major plus 10 times the minor version of CUDA. RuntimeError: there must be a
-    CUDA device.
+    """1000 times the major plus 10 times the minor version of CUDA whose headers the package was
+    built with. RuntimeError: there must be a GPU.
 
-    >>> get_cuda_version()
-    Traceback (most recent call last):
-    RuntimeError: get_cuda_version: there must be a CUDA device, got none in this build
+    >>> is_cuda_available() and get_cuda_version() < 1000
+    False
     """
-    raise _no_cuda("get_cuda_version")
+    return _core.gpu_system("get_cuda_version")[0]
 
 
 def get_cuda_driver_version():
-    """The newest CUDA that the driver knows, as get_cuda_version counts. RuntimeError: there must
-    be a CUDA device.
+    """The newest CUDA that the driver runs, in the unit of get_cuda_version. RuntimeError: there
+    must be a GPU.
 
-    >>> get_cuda_driver_version()
-    Traceback (most recent call last):
-    RuntimeError: get_cuda_driver_version: there must be a CUDA device, got none in this build
+    >>> is_cuda_available() and get_cuda_driver_version() < 1000
+    False
     """
-    raise _no_cuda("get_cuda_driver_version")
+    return _core.gpu_system("get_cuda_driver_version")[1]
 
 
 def get_cudnn_version():
-    """1000 times the major plus 100 times the minor version of cuDNN plus the patch. RuntimeError:
-    there must be a CUDA device.
+    """RuntimeError: cuDNN is not used, so there is no version of it.
 
     >>> get_cudnn_version()
     Traceback (most recent call last):
-    RuntimeError: get_cudnn_version: there must be a CUDA device, got none in this build
+    RuntimeError: get_cudnn_version: there is no cuDNN (this package does not use it)
     """
-    raise _no_cuda("get_cudnn_version")
+    raise RuntimeError("get_cudnn_version: there is no cuDNN (this package does not use it)")
 
 
 def get_tensorrt_version():
-    """1000 times the major plus 100 times the minor version of TensorRT plus the patch.
-    RuntimeError: there must be a CUDA device.
+    """RuntimeError: TensorRT is not used, so there is no version of it.
 
     >>> get_tensorrt_version()
     Traceback (most recent call last):
-    RuntimeError: get_tensorrt_version: there must be a CUDA device, got none in this build
+    RuntimeError: get_tensorrt_version: there is no TensorRT (this package does not use it)
     """
-    raise _no_cuda("get_tensorrt_version")
+    raise RuntimeError("get_tensorrt_version: there is no TensorRT (this package does not use it)")
 
 
 def set_prealloc_config(alignment=1, min_req=32 << 20, max_overhead=0, growth_factor=2.0,
                         device_type="gpu"):  # fmt: skip
     """How memory of CUDA devices would be reserved ahead of its use: multiples of `alignment`
-    bytes, at least `min_req`, at most `max_overhead` beyond what is asked for, growing by
-    `growth_factor`. RuntimeError: there must be a CUDA device. ValueError: alignment and min_req
-    must be positive, max_overhead not negative, growth_factor at least 1.
+    bytes, at least `min_req`, at most `max_overhead` bytes beyond what is asked for, growing by
+    `growth_factor`. RuntimeError: no device reserves memory ahead of its use. ValueError: alignment
+    and min_req must be positive, max_overhead not negative, growth_factor at least 1.
 
     >>> set_prealloc_config(alignment=0)
     Traceback (most recent call last):
@@ -338,4 +350,6 @@ def set_prealloc_config(alignment=1, min_req=32 << 20, max_overhead=0, growth_fa
     for (name, bound), value in zip(least.items(), given, strict=True):
         if value < bound:
             raise ValueError(f"set_prealloc_config: {name} must be at least {bound}, got {value}")
-    raise _no_cuda("set_prealloc_config")
+    raise RuntimeError(
+        "set_prealloc_config: no memory is reserved ahead (devices take it when it is needed)"
+    )
