@@ -202,6 +202,21 @@ run_lint() {
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
+# Writes compile_commands.json. What a compiler reads is built first: generated headers, and folders of links to headers.
+# Options, such as --config=dbg, decide whose flags and whose headers they are.
+run_compile_commands() {
+  local actions status=0
+  stage "building generated headers"
+  build_quietly --output_groups=compilation_prerequisites_INTERNAL_ "$@" //... || die "generated headers must build, got the errors above"
+  actions=$(mktemp -t tessera-actions.XXXXXX)
+  bazel_do aquery "$@" 'mnemonic("CppCompile", //...)' --output=jsonproto 2> "$actions.log" > "$actions" ||
+    die_with_log "bazel aquery must succeed" "$actions.log"
+  "$venv/bin/python" "$root/tools/commands/compile_commands.py" "$root" "$(bazel_do info output_base 2> /dev/null)" \
+    "$(bazel_do info output_path 2> /dev/null)" < "$actions" || status=1
+  rm -f "$actions" "$actions.log"
+  return $status
+}
+
 # Generated headers must be there: build first. Checks of debug builds are read as well.
 run_tidy() {
   local include generated
