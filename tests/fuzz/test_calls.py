@@ -8,12 +8,13 @@ import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import module as M  # noqa: N812
 
+from tests import quick
 from tests.fuzz import drive
 
 COUNT = 1500
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", quick.few([1, 2, 3]))
 def test_random_calls(seed):
     report = drive.run(drive.command_of(seed, COUNT), deadline=60 + COUNT * drive.SECONDS_A_CALL)
     assert not report, f"seed {seed}:\n{report}"

@@ -11,6 +11,7 @@ import tessera
 import tessera.onnx
 from tessera import jit
 
+from tests import quick
 from tests.onnx.test_export import by_reference, by_runtime
 from tests.records import samples as S  # noqa: N812
 
@@ -66,7 +67,7 @@ def _refused(record, number):
 
 def _cases():
     for record in RECORDS.values():
-        for number, sample in enumerate(record.samples):
+        for number, sample in enumerate(quick.few(record.samples)):
             yield pytest.param(record, number, sample, id=f"{record.name}-{number}")
 
 

@@ -7,6 +7,7 @@ import pytest
 import tessera
 from tessera import array_api
 
+from tests import quick
 from tests.random import forms, keys, laws, standard
 from tests.random.draw import Drawer, limited_memory
 from tests.random.outside import lines_of, outside
@@ -14,7 +15,7 @@ from tests.random.program import Input, Program, Statement
 
 FORMS = {"array-api-strict": sum(standard.FAMILIES, []), "scipy": laws.COMPARED}
 TRIES = 30  # of a form, until it ran: some are refused for a shape or a dtype
-KEYS = 3000
+KEYS = 300 if quick.IS_ON else 3000
 
 
 def compared(form, library, seed):
@@ -26,7 +27,7 @@ def compared(form, library, seed):
     return next((found for _, found in lines_of(program)), None)
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", quick.few(range(4)))
 @pytest.mark.parametrize("library", FORMS)
 def test_every_form_runs_in_both_libraries(library, part):
     for form in FORMS[library][part::4]:

@@ -11,6 +11,7 @@ import numpy as np
 import tessera
 from tessera import _core
 
+from tests import quick
 from tests.records.oracles import oracle
 
 SHORT = _core.dtype_table()
@@ -137,6 +138,11 @@ def dtypes_of(record, sample):
     """The dtypes of the first operand that a sample runs with; [None] without an operand."""
     operands = groups(record, sample)
     return sample.dtypes or (list(operands[0].dtypes) if operands else [None])
+
+
+def tested_dtypes(record, sample):
+    """The dtypes that a test of all runs; the primary one alone in the quick subset."""
+    return [primary(record, sample)] if quick.IS_ON else dtypes_of(record, sample)
 
 
 def primary(record, sample):

@@ -9,6 +9,7 @@ import pytest
 import tessera
 from tessera.autodiff.modes import recording
 
+from tests import quick
 from tests.records import samples as S  # noqa: N812
 from tests.records.test_ops import KINKS, differentiable, every, weights_of
 
@@ -71,7 +72,7 @@ def total(tensors):
 
 
 @every(lambda record: record.has_gradient and not record.stochastic)
-@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("order", quick.few([2, 3]))
 def test_derivative(name, order):
     record = S.records()[name]
     sample = sample_of(record)

@@ -109,6 +109,13 @@ def test_a_step_is_a_case(tmp_path, capsys, status, last):
     assert not status or lines[-2] == "  a=b: must succeed, got exit status 2"
 
 
+def test_a_note_ends_the_last_line(tmp_path, capsys):
+    xml = write(tmp_path / "a.xml", '<testsuite><testcase name="one"/></testsuite>')
+    events = [configured("//a:t"), result("//a:t", "PASSED", xml), finished(0)]
+    code, lines = count(tmp_path, capsys, *events, options=["--note", "the quick subset"])
+    assert (code, lines[-1]) == (0, "1 passed, 0 failed (the quick subset)")
+
+
 def test_the_last_attempt_counts(tmp_path, capsys):
     xml = write(tmp_path / "x.xml", '<testsuite><testcase name="good"/></testsuite>')
     events = [result("//a:t", "FAILED"), result("//a:t", "PASSED", xml, attempt=2), finished(0)]

@@ -1,5 +1,6 @@
 """The project's macros. Each says what it adds to the plain rule; README.md has an example of each."""
 
+load("//tests:thorough.bzl", "tagged")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//tools/bazel:link_alone.bzl", "link_alone")
 
@@ -80,7 +81,7 @@ def tess_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
         size = size,
         copts = _WARNINGS + copts,
         deps = deps + ["//tools/bazel/catch2:main"],
-        **kwargs
+        **tagged(name, kwargs)
     )
 
 def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
@@ -98,15 +99,15 @@ def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
     )
 
 def tess_py_test(name, srcs, deps = [], env = {}, args = [], size = "small", **kwargs):
-    """sh_test that runs pytest on `srcs` in the locked environment, a JUnit case for each test function."""
+    """sh_test that runs pytest on `srcs` in the locked environment, a JUnit case for each function; tests/quick.py is there."""
     native.sh_test(
         name = name,
         size = size,
         srcs = ["//tools/bazel:run_pytest.sh"],
         args = ["%s=%s" % item for item in sorted(env.items())] + select(_SANITIZER_ENV) + ["--"] +
                ["$(location %s)" % src for src in srcs] + args,
-        data = srcs + deps + ["@python//:py.sh"] + native.glob(["conftest.py"], allow_empty = True),
-        **kwargs
+        data = srcs + deps + ["//tests:quick.py", "@python//:py.sh"] + native.glob(["conftest.py"], allow_empty = True),
+        **tagged(name, kwargs)
     )
 
 def tess_forbid_dep(name, of, on, **kwargs):

@@ -1,7 +1,8 @@
 """Counts the test cases of Bazel runs: skipped, failed, slowest, then `N passed, N failed`.
 
-usage: count_tests.py [--step NAME=STATUS]... EVENTS...
-A step is something else that ran, counted as one case: passed where its exit status is 0.
+usage: count_tests.py [--step NAME=STATUS]... [--note TEXT] EVENTS...
+The note, which tells what tests these are, ends the last line. A step is something else that ran,
+counted as one case: passed where its exit status is 0.
 EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that run is
 read, cached or not. A target that did not build, crashed or wrote no XML is one failed case; one
 that was filtered out, or is not for the run's configuration, is one skipped case.
@@ -154,6 +155,7 @@ def count_step(count, text):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--step", action="append", default=[])
+    parser.add_argument("--note")
     parser.add_argument("events", nargs="*")
     options = parser.parse_args(arguments)
     count = Count()
@@ -166,7 +168,7 @@ def main(arguments):
     print_list(f"deadlines below {MARGIN} times the time taken (raise the size)", count.tight)
     print_list(f"slowest {MOST} targets", slowest(count.targets))
     print_list(f"slowest {MOST} cases", slowest(count.cases))
-    print(count.line())
+    print(count.line() + (f" ({options.note})" if options.note else ""))
     return 1 if count.failed else 0
 
 

@@ -32,10 +32,11 @@ has_target() { local arg; for arg in "$@"; do [[ $arg == -* ]] || return 0; done
 
 # Bazel's build events name the test XML of every target of this run, cached ones included.
 run_test() {
-  local arg config args=() events status=0
+  local arg config args=() count=() events status=0
   for arg in "$@"; do
     case $arg in
       --sanitize=*) config=$(sanitizer_config "${arg#*=}") || exit 1; args+=("--config=$config") ;;
+      --quick) args+=(--config=quick); count+=(--note "the quick subset") ;;
       *) args+=("$arg") ;;
     esac
   done
@@ -44,7 +45,7 @@ run_test() {
   stage "building and testing ${args[*]}"
   bazel_do test --keep_going --build_event_json_file="$events" "${args[@]}" || status=$?
   trim_disk_cache
-  "$venv/bin/python" "$root/tools/commands/count_tests.py" "$events" || status=1
+  "$venv/bin/python" "$root/tools/commands/count_tests.py" "${count[@]}" "$events" || status=1
   [ -n "${TESS_TEST_EVENTS:-}" ] || rm -f "$events"
   return $status
 }

@@ -1,5 +1,6 @@
 """Oracles of the records that NumPy and SciPy do not have under one name. Plain loops, float64."""
 
+import ml_dtypes  # noqa: F401  # gives NumPy the names of bfloat16 and float8
 import numpy as np
 
 from tests.records.oracles.fft import fft_c2c, fft_c2r, fft_r2c  # noqa: F401

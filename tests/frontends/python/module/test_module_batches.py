@@ -11,6 +11,7 @@ import tessera.functional as F  # noqa: N812
 from tessera import jit
 from tessera import module as M  # noqa: N812
 
+from tests import quick
 from tests.support.helper import as_list, bits, default_device, floats, same_bits
 
 TOOL = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
@@ -295,7 +296,7 @@ def by_tool(path, shapes, device, outputs):
     return [np.load(file) for file in files]
 
 
-@pytest.mark.parametrize("is_training", [False, True])
+@pytest.mark.parametrize("is_training", quick.few([False, True]))
 @pytest.mark.parametrize(("make", "shapes"), CALLS)
 def test_a_file_serves_every_batch(make, shapes, is_training, tmp_path):
     """What a call changes (running statistics, random numbers) goes on from the file's values."""

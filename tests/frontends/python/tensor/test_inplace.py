@@ -52,7 +52,7 @@ def target_of(record, operands, shape, dtype):
 
 
 def two_dtypes(record):
-    return [(s, dtype) for s in record.samples for dtype in samples.dtypes_of(record, s)[:2]]
+    return [(s, dtype) for s in record.samples for dtype in samples.tested_dtypes(record, s)[:2]]
 
 
 def operands_of(record, sample, dtype):
