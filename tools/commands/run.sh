@@ -194,6 +194,8 @@ run_fuzz() {
   return $status
 }
 
+run_new() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.commands.new "$@"; }
+
 run_lint() {
   local status=0
   run_test //tools/lint/... || status=$?
