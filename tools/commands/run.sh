@@ -205,7 +205,7 @@ run_lint() {
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
-# Writes compile_commands.json. What a compiler reads is built first: generated headers, and folders of links to headers.
+# Writes compile_commands.json, after a build of what a compiler reads: generated headers, and folders of links to headers.
 # Options, such as --config=dbg, decide whose flags and whose headers they are.
 run_compile_commands() {
   local actions status=0
