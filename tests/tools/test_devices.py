@@ -17,14 +17,14 @@ def found(tmp_path, monkeypatch, name, text):
 def test_a_name(tmp_path, monkeypatch, device):
     line = f'if (device.name() == "{device}")'
     assert found(tmp_path, monkeypatch, "Format.cpp", f"int a;\n{line}\n") == [
-        f'devices: eager/layers/Format.cpp:2 must ask a device, got the name "{device}"'
+        f'devices: eager/Format.cpp:2 must ask a device, got the name "{device}"'
     ]
 
 
 @pytest.mark.parametrize("device", ["hostDevice()", "simDevice()", "nullDevice()"])
 def test_a_device_by_its_function(tmp_path, monkeypatch, device):
     assert found(tmp_path, monkeypatch, "Format.cpp", f"auto &d = runtime::{device};\n") == [
-        f"devices: eager/layers/Format.cpp:1 must ask a device, got the name {device}"
+        f"devices: eager/Format.cpp:1 must ask a device, got the name {device}"
     ]
 
 

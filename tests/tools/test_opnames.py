@@ -20,9 +20,9 @@ def test_a_comparison(tmp_path, monkeypatch, line, operator):
     (tmp_path / "eager").mkdir()
     for name in ("Format", "Old"):
         (tmp_path / f"eager/{name}.cpp").write_text(f"int a;\n{line}\n")
-    names = ["eager/layers/Format.cpp", "eager/Old.cpp"]
+    names = ["eager/Format.cpp", "eager/Old.cpp"]
     found = list(opnames.check(names, TABLE, {"pad", "conv2d", "reshape"}))
-    assert found == [f"opnames: eager/layers/Format.cpp:2 {SAYS} {operator}"]
+    assert found == [f"opnames: eager/Format.cpp:2 {SAYS} {operator}"]
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_a_comparison(tmp_path, monkeypatch, line, operator):
 def test_no_comparison(tmp_path, monkeypatch, line):
     monkeypatch.setattr(sources, "ROOT", tmp_path)
     (tmp_path / "eager").mkdir()
-    (tmp_path / "eager/layers/Format.cpp").write_text(line)
-    assert not list(opnames.check(["eager/layers/Format.cpp"], TABLE, {"full", "pad", "copy"}))
+    (tmp_path / "eager/Format.cpp").write_text(line)
+    assert not list(opnames.check(["eager/Format.cpp"], TABLE, {"full", "pad", "copy"}))
