@@ -1,4 +1,4 @@
-//===- kernel_dump.cpp - the code of a kernel's text, for FileCheck -------===//
+//===- dump.cpp - the code of a kernel's text, for FileCheck --------------===//
 //
 // usage: kernel_dump FILE KERNEL TARGET llvm|asm; the kernel's text stands in FILE
 // between a line "KERNEL:" and the next empty line.
