@@ -12,14 +12,14 @@
 
 namespace tess::compiler {
 
-/// What a caller chooses, and what the compiler is told of the process: it links no library and runs no code.
+/// Choices of a caller, and facts about the process: the compiler links no library and runs no code.
 struct CompileOptions {
   /// "host", "x86-64-v3", "x86-64-v4", "sim" (the emulated accelerator), or "host-checked": host, for this process
   /// only, where a sanitizer sees what kernels access. A device says its own (Device::target()).
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;
-  /// What is known of library kernels; null: nothing, and bind decides.
+  /// Knowledge about library kernels; null: none, and bind decides.
   std::shared_ptr<const KernelChoice> kernels;
   /// Runs a program without inputs for FoldConstants and returns the row-major bytes of its outputs. Empty: values that
   /// depend on constants only are computed in every run.

@@ -30,8 +30,8 @@ public:
   explicit GradientPrograms(const DifferentiatedCall &call);
   ~GradientPrograms();
 
-  /// What to run for these inputs of the call's graph; null: its operators one by one, because it has run too seldom to
-  /// be worth a compilation, something watches the operators, or each of many numbers in the graph would be a program.
+  /// Finds the program for these inputs of the call's graph. Null: its operators run one by one, because they came back
+  /// too seldom for a compilation, something watches them, or each of many numbers in the graph would be a program.
   const GraphProgram *find(const DifferentiatedCall &call, llvm::ArrayRef<Operand> inputs) const;
 
 private:

@@ -18,7 +18,7 @@ llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
 /// The same, appended to `results`, which must be empty; `into` (may be null) offers memory.
 llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                   Tensors &results, const Destination *into = nullptr);
-/// As apply(), for a recording of which other sizes hold: it writes `recorded` down (OpDefOperator).
+/// Applies `op` in a recording that holds for other sizes: it writes `recorded` down (OpDefOperator).
 llvm::Error applyRecorded(const OpDef &op, const OpDef &recorded, llvm::ArrayRef<Operand> operands,
                           llvm::ArrayRef<unsigned> segments, Tensors &results);
 /// The results of any kind of operator.

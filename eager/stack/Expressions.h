@@ -14,13 +14,13 @@ namespace tess::eager {
 /// The shape of `tensor` by the sizes of this thread's recording, as Tracer::symbolicShape(); by numbers where it knows
 /// none, or nothing is recorded.
 llvm::ArrayRef<int64_t> recordedShape(const TensorImpl &tensor);
-/// As apply(), of an operator whose sizes may be expressions of this thread's recording: it runs with the sizes of the
+/// Applies an operator whose sizes may be expressions of this thread's recording: it runs with the sizes of the
 /// recorded call, and the recording writes it down as it is.
 llvm::Error applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                              Tensors &results);
-/// The same for an operator with one result.
+/// Applies such an operator, which has one result.
 llvm::Expected<TensorRef> applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands = {});
-/// As apply(), of an operator whose attributes are as the caller gave them: it runs with what its record's `normalise`
+/// Applies an operator whose attributes are as the caller gave them: it runs with what its record's `normalise`
 /// makes of them at the sizes of this call, and a recording, which serves other sizes, writes it down as it is.
 llvm::Error applyNormalised(OpDef op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                             Tensors &results);

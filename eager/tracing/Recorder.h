@@ -21,7 +21,7 @@ bool isValueless(const TensorImpl &tensor);
 using SizeMove = std::vector<int64_t>;
 /// In the place of such a number: the size becomes 1.
 constexpr int64_t kToOne = INT64_MIN;
-/// What a recording that runs nothing takes for sizes that data decides: those of a recording of the same function,
+/// Sizes that a recording which runs nothing takes where data decides: those of a recording of the same function,
 /// moved; in bodies of loops their bounds, moved.
 struct DataSizes {
   RecordingRef like; // null: such a size is an error
@@ -61,7 +61,7 @@ public:
   TensorRef addArgument(const TensorImpl &like);
   /// Ends a recording that ran nothing, to run it later (Segment.h). Variables keep what the function gave them.
   Segment endSegment();
-  /// As end(), for recordings that are taken apart.
+  /// Ends a recording that is taken apart.
   Recording endWhole(llvm::ArrayRef<TensorRef> outputs);
   /// Ends the recording without a result, because the function raised.
   void abandon();
@@ -99,7 +99,8 @@ public:
   /// else as they are now: other runs may do something else then, as noteDataRead() says.
   llvm::Expected<llvm::SmallVector<int64_t, 8>> readSizes(TensorImpl &tensor);
   uint32_t number() const override { return id; }
-  /// What a size of the recording with this number, or of one around, is here. None: of another, or a tensor is gone.
+  /// Gives the size here of a size of the recording with this number, or of one around. None: it is of another
+  /// recording, or a tensor is gone.
   std::optional<int64_t> sizeHere(int64_t size, uint32_t recording);
   /// As noteDataRead(), for the recording with this number, which is this one or around it.
   void noteDataReadOf(uint32_t recording);
