@@ -18,7 +18,7 @@ constexpr Gpu kGpus[] = {{"Fake GPU 80", size_t(80) << 30, 9, 0}, {"Fake GPU 24"
 
 int numGpus() {
   const char *text = std::getenv("FAKE_GPUS");
-  return text ? std::atoi(text) : 2;
+  return text ? int(std::strtol(text, nullptr, 10)) : 2;
 }
 
 } // namespace
@@ -68,11 +68,12 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
   case Minor:
     *value = kGpus[device].minor;
     return Success;
+  default:
+    return NotSupported;
   }
-  return NotSupported;
 }
 
-int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+int cuDeviceTotalMem_v2(size_t *bytes, int device) { // NOLINT(readability-identifier-naming): the driver's name
   *bytes = kGpus[device].bytes;
   return Success;
 }
