@@ -13,14 +13,14 @@ from tools.commands.new.changes import Changes, RefusedError
 from tools.lint import sources
 
 CALLS = [
-    ["op", "bent_square"],
-    ["op", "bent_cube", "--family", "Math"],
-    ["op", "bent_root", "--family", "Elementwise"],
-    ["pass", "DropSigns"],
-    ["module", "Scaled"],
-    ["module", "RescaledGAN", "--file", "activation"],
-    ["optimizer", "MeanStep"],
-    ["optimizer", "SlowStep", "--file", "moments.py"],
+    ["op", "made_by_test"],
+    ["op", "cube_by_test", "--family", "Math"],
+    ["op", "root_by_test", "--family", "Elementwise"],
+    ["pass", "MadeByTest"],
+    ["module", "LayerByTest"],
+    ["module", "LayerByTestGAN", "--file", "activation"],
+    ["optimizer", "StepByTest"],
+    ["optimizer", "SlowStepByTest", "--file", "moments.py"],
 ]
 REFUSED = [
     (["layer", "x"], "the kind must be one of op, pass, module, optimizer, got layer"),
@@ -30,11 +30,11 @@ REFUSED = [
     (["op", "bent", "--family", "Conv"], "the family must be one of Activation, "),
     (["op", "bent", "--file", "x"], "a new op must have no --file, because its family is its file"),
     (["pass", "Simplify"], "the name of a new pass must not be taken, got 'Simplify'"),
-    (["pass", "drop_signs"], "the name of a new pass must be UpperCamel of letters and digits"),
-    (["pass", "DropSigns", "--file", "x"], "a new pass must have no --family and no --file"),
+    (["pass", "made_by_test"], "the name of a new pass must be UpperCamel of letters and digits"),
+    (["pass", "MadeByTest", "--file", "x"], "a new pass must have no --family and no --file"),
     (["module", "ReLU"], "the name of a new module must not be taken, got 'ReLU'"),
     (
-        ["module", "Scaled", "--file", "init"],
+        ["module", "LayerByTest", "--file", "init"],
         "must begin with 'from .module import Module'",
     ),
     (["optimizer", "Adam"], "the name of a new optimizer must not be taken, got 'Adam'"),
@@ -67,7 +67,7 @@ def contents(root):
 
 def test_names_have_words():
     assert names.snake("LSTMCell") == "lstm_cell" and names.snake("FuseAll2") == "fuse_all2"
-    assert names.camel("bent_square") == "BentSquare"
+    assert names.camel("made_by_test") == "MadeByTest"
 
 
 def test_all_are_added_to_one_checkout_and_printed(checkout, capsys):
@@ -88,7 +88,7 @@ def test_all_are_added_to_one_checkout_and_printed(checkout, capsys):
 def test_what_is_written_is_formatted(checkout):
     for call in CALLS:
         new.run(call, checkout)
-    code = checkout / places.PASSES.format(file="DropSigns.cpp")
+    code = checkout / places.PASSES.format(file="MadeByTest.cpp")
     formatted = subprocess.run(["/usr/lib/llvm-22/bin/clang-format", "--dry-run", "-Werror", code])
     assert formatted.returncode == 0
 

@@ -1,4 +1,4 @@
-"""A new elementwise operator: its record, its row of the surface, how ONNX says it."""
+"""A new elementwise operator: its record, its row of the surface, its exporter and its module."""
 
 import re
 
@@ -21,6 +21,8 @@ def add(changes, name, family=None, file=None):
     row = f"def {name}(x: TensorLike, *, inplace: bool = False) -> Tensor: ...\n"
     changes.insert_sorted(places.SURFACE, rf"# {re.escape(module)}$", row)
     changes.append(places.EXPORTERS, names.filled("op.onnx", name=name))
+    if module != "functional.elemwise":
+        changes.insert_sorted(places.ELEMWISE, r"_OTHERS = \(", f'    "{name}",\n')
     changes.edit(record, f"def Tess_{names.camel(name)}Op")
     changes.edit(places.EXPORTERS, f"def _{name}(")
 

@@ -3,6 +3,7 @@
 RECORDS = "ops/records/{family}.td"
 SURFACE = "ops/ops.pyi.ref"
 EXPORTERS = "frontends/python/tessera/onnx/exporters/elementwise.py"
+ELEMWISE = "frontends/python/tessera/module/elemwise.py"  # names of functional.elemwise are known
 # The families of elementwise records, and the module of Python that their functions are in.
 FAMILIES = {
     "Activation": "functional.nn",
@@ -25,7 +26,12 @@ FORMULAS = "tests/support/optimizer_formulas.py"
 _PYTHON, _CLASSES = "//tests/frontends/python", "//tests/frontends/cc/classes/..."
 # The tests of what is written; lints and the package's own tests see all of it.
 TESTS = {
-    "op": ("//tests/ops/...", "//tests/records/...", "//tests/onnx:records_test"),
+    "op": (
+        "//tests/ops/...",
+        "//tests/records/...",
+        "//tests/onnx:records_test",
+        f"{_PYTHON}/module/...",
+    ),
     "pass": ("//tests/compiler/...", "//tests/random:random_test"),
     "module": (f"{_PYTHON}/module/...", _CLASSES),
     "optimizer": (f"{_PYTHON}/optimizer/...", _CLASSES),

@@ -5,10 +5,37 @@ from ..core.ops.families import ELEMWISE_MODES
 from .module import Module
 
 # Elementwise functions that are not in functional.elemwise.
-_OTHERS = ("angle", "celu", "conj", "elu", "gelu", "hardshrink", "hardtanh", "hsigmoid",
-           "hswish", "isfinite", "isinf", "isnan", "leaky_relu", "logsigmoid", "mish", "prelu",
-           "reciprocal", "relu", "relu6", "rsqrt", "selu", "sigmoid", "sign", "silu",
-           "softplus", "softshrink", "softsign", "tanhshrink", "trunc")  # fmt: skip
+_OTHERS = (
+    "angle",
+    "celu",
+    "conj",
+    "elu",
+    "gelu",
+    "hardshrink",
+    "hardtanh",
+    "hsigmoid",
+    "hswish",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "leaky_relu",
+    "logsigmoid",
+    "mish",
+    "prelu",
+    "reciprocal",
+    "relu",
+    "relu6",
+    "rsqrt",
+    "selu",
+    "sigmoid",
+    "sign",
+    "silu",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanhshrink",
+    "trunc",
+)
 
 # Functions of several operators.
 _COMPOSED = {
