@@ -1,7 +1,7 @@
 //===- TracePolicy.cpp - which recording serves a call, for Python -------===//
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
-#include "frontends/python/src/PythonState.h"
+#include "frontends/python/src/StateReads.h"
 #include "frontends/python/src/TensorObject.h"
 #include "frontends/python/src/Trace.h"
 

@@ -105,9 +105,7 @@ class GradManager:
             raise RuntimeError(
                 "record: a GradManager must record once at a time, got a second start"
             )
-        recorded = effects.current()
-        if recorded is not None:
-            recorded.see_setting("GradManager", self._settings, "attached")
+        _core.note_item(self._settings, "attached", "GradManager.attached")
         self._state = _core.GradState()
         self._watch(self.attached_tensors())
         self._state.record(beside and beside._state)

@@ -1,194 +1,189 @@
-"""Python state that decides what a traced function records: settings, modes, who a parameter is.
+"""Python state that decides what a traced function records.
 
-What a function reaches by name is looked at before it runs, modules when they run, settings of
-optimizers when they are read. A recording holds as long as all that is as it was, but for what the
-function itself changes: its program will not change that again, which is told.
+While the function is recorded its frames are watched, instruction by instruction: each attribute,
+item and variable that they read of what is not made within the call, and each value. The recording
+holds as long as all of them are as they were, but for those that the function changes itself: its
+program will not change them again, which is told.
 """
 
 import functools
+import linecache
+import os
+import sys
 import types
-import weakref
 
 import numpy as np
 
-from .. import _core, effects
+from .. import _core
+from .._tree import flatten
 from ..tensor import Tensor
-from . import reached
+from .frozen import frozen
 
-_LEAVES = (int, float, complex, str, bytes, type(None), Tensor, type, types.ModuleType,
-           types.BuiltinFunctionType, np.generic, weakref.ref)  # fmt: skip
-_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-_MAX_ARRAY = 4096  # bytes; a larger array is compared by identity
-_MAX_ITEMS = 1024  # of a container; a larger one is compared by identity
-_MAX_NODES = 1 << 14  # limit of nodes for one function; values beyond it are compared by identity
+_PLAIN = (int, float, complex, str, bytes, type(None))
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_NAME = __package__.partition(".")[0]
+_WATCHED = tuple(
+    os.path.join(_PACKAGE, room, "")
+    for room in ("module", "optimizer", "quantization", "distributions")
+)
+# State of these libraries says nothing of the function.
+_MUTED = frozenset(("_frozen_importlib", "abc", "functools", "importlib", "inspect", "linecache",
+                    "logging", "re", "threading", "traceback", "typing", "warnings"))  # fmt: skip
+
+
+def _kind_of(file, module):
+    """How the code of the file counts, as a number of _core.CodeKind."""
+    kind = _core.CodeKind
+    if file.startswith(_PACKAGE):
+        return (kind.PACKAGE if file.startswith(_WATCHED) else kind.OURS).value
+    root = str(module).partition(".")[0]
+    if root == _NAME:  # code that the package made
+        return kind.OURS.value
+    if root in _MUTED or file.startswith("<frozen importlib"):
+        return kind.MUTED.value
+    if root == "numpy":
+        return kind.OURS.value
+    is_library = root in sys.stdlib_module_names and root != "__main__"
+    return (kind.LIBRARY if is_library else kind.USERS).value
 
 
 class PythonState:
-    """Plain values by type and bits, other objects by identity and by what their attributes are.
+    """Reads and changes of Python's state by one call: `with` it around the call.
 
-    `nodes` are (container, names, values, whether it has no other names): see _core.holds_state.
+    `nodes` are the reads as `_core.holds_state` takes them. `changes` of the function are (path,
+    old, new, line) in words; `unwatched` are lines that tell what cannot be compared, and
+    `why_eager` is one of an iterator from outside that the call advanced, else None.
     """
 
-    def __init__(self, function, leaves=()):
-        self.nodes, self._paths, self._seen, self._functions = [], [], {}, []
-        self._owners = []  # of each node: (id of the value, whether its names are attributes)
-        self._edges = []  # (id of a value or None, the attribute or None, id of what it reaches)
-        arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
-        self._arrays = [(array, array.tobytes()) for array in arrays]
-        self._see_function("self", function, None)
+    def __init__(self, function, args, kwargs):
+        is_ours = _is_ours(function)
+        self._watched = None if is_ours else _core.WatchedCode(frozen, _kind_of)
+        for number, value in enumerate(() if is_ours else (*args, *kwargs.values())):
+            self._see_argument(f"argument {number}", value)
+        self.nodes, self._reads, self.effects, self.unwatched = [], [], [], []
+        self.why_eager = None
+        self.reads_effects = False  # whether it reads what it changes
+        self.keeps_tensors = False  # whether tensors are what it left there
 
-    def see(self, path, value, owner=None, attribute=None):
-        """The function may read `value`, called `path`, and what is below it: through `owner`, by
-        an attribute's name where that is how.
-        """
-        if isinstance(value, _LEAVES):
-            return
-        self._edges.append((owner, attribute, id(value)))
-        if id(value) in self._seen or len(self.nodes) > _MAX_NODES:
-            return
-        self._seen[id(value)] = value  # keeps the value alive, so that its id stays its own
-        if isinstance(value, _FUNCTIONS):
-            self._see_function(path, value, id(value))
-        elif isinstance(value, (tuple, list, set, np.ndarray)):
-            self._see_sequence(path, value)
-        elif isinstance(value, dict):
-            if len(value) <= _MAX_ITEMS:
-                self._see_named(path, value, tuple(value), id(value))
-        elif effects.is_compared_by_attributes(value) or reached.is_users(type(value)):
-            self.see_attributes(path, value)
-        elif hasattr(value, "__wrapped__"):  # another trace
-            self.see(path, value.__wrapped__, id(value))
+    def _see_argument(self, path, value):
+        """Containers among the arguments: another call brings its own."""
+        if isinstance(value, (list, dict, tuple)):
+            items = value.values() if isinstance(value, dict) else value
+            for number, item in enumerate(items):
+                self._see_argument(f"{path}[{number}]", item)
+        if isinstance(value, (list, dict, np.ndarray, set, bytearray)):
+            self._watched.name(value, path)
+            self._watched.note_argument(value)
+            self._watched.note_contents(value)
 
-    def see_module(self, module):
-        """The module runs."""
-        self._edges.append((None, None, id(module)))
-        if id(module) not in self._seen:
-            name = type(module).__name__
-            count = sum(type(each) is type(module) for each in self._seen.values())
-            self.see(f"{name}#{count}" if count else name, module)
+    def __enter__(self):
+        if self._watched is not None:
+            self._watched.start()
+        return self
 
-    def see_attributes(self, path, value):
-        """The function may read any attribute of the object."""
-        if id(value) not in self._seen:  # a module is known already
-            self._edges.append((None, None, id(value)))
-        for function in reached.methods(type(value)):
-            self.see(path, function, id(value), function.__name__)
-        members = getattr(value, "__dict__", {})
-        self._see_named(path, members, tuple(members), id(value), attributes=True)
+    def __exit__(self, kind, *_):
+        if self._watched is not None:
+            self._watched.stop()
+            if kind is None:
+                self._settle()
+        self._watched = None
 
-    def see_setting(self, path, settings, key):
-        """The function reads the setting `key` of the dict."""
-        if (id(settings), key) not in self._seen:
-            self._seen[id(settings), key] = settings
-            self._edges.append((None, None, id(settings)))
-            self._see_named(path, settings, (key,), id(settings), False)
+    def _settle(self):
+        for read, path, code, line, is_written, is_silent, is_argument in self._watched.reads():
+            if not _core.holds_state([read]):
+                new = _core.value_of(read)
+                if is_silent:
+                    continue
+                if is_written and not is_argument and _is_plain(new):
+                    read = _core.read_again(read)  # a later call would write no other value
+                else:
+                    self.effects.append((path, *_ends(read), _place(code, line)))
+                    self.reads_effects |= not is_written
+                    self.keeps_tensors |= _holds_tensors(new)
+                    continue
+            if not is_argument:
+                self._reads.append((path, read))
+        self._group()
+        for path, kind, code, line, is_advanced in self._watched.unwatched():
+            text = f"{path}, of {kind}, at {_place(code, line)}"
+            self.unwatched.append(text)
+            if is_advanced:
+                self.why_eager = f"it takes elements of {text}"
+        if self._watched.is_full():
+            self.why_eager = "it reads more of Python's state than is compared"
 
-    def _see_function(self, path, function, owner):
-        """Variables around a function, and functions that it calls by name."""
-        while isinstance(function, functools.partial):
-            self._see_items(path, (*function.args, *function.keywords.values()), owner)
-            function = function.func
-        if isinstance(function, types.MethodType):
-            self.see("self", function.__self__, owner)
-            function = function.__func__
-        if not isinstance(function, types.FunctionType):
-            self.see(path, function, owner)
-        elif reached.is_users(function):
-            self._functions.append(function)
-            defaults = function.__defaults__ or (), (function.__kwdefaults__ or {}).values()
-            self._see_items(path, (*defaults[0], *defaults[1]), owner)
-            self._see_variables(function, owner)
-
-    def _see_variables(self, function, owner):
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
-            value = reached.content(cell)
-            if value is not cell:  # the cell has content
-                self._add(name, (cell, None, (value,), True), (owner, False))
-                self.see(name, value, owner)
-        present = function.__globals__
-        names = [name for name in reached.global_names(function.__code__) if name in present]
-        self._see_named("", present, tuple(names), owner, False)
-
-    def _see_sequence(self, path, value):
-        owner = id(value), False
-        if isinstance(value, np.ndarray):
-            if value.nbytes <= _MAX_ARRAY:
-                self._add(path, (value, None, (value.tobytes(),), True), owner)
-        elif len(value) <= _MAX_ITEMS:
-            if isinstance(value, list):
-                self._add(path, (value, None, tuple(value), True), owner)
-            elif isinstance(value, set):
-                self._add(path, (value, None, (frozenset(value),), True), owner)
-            self._see_items(path, value, id(value))
-
-    def _see_items(self, path, items, owner):
-        for number, item in enumerate(items):
-            self.see(f"{path}[{number}]", item, owner)
-
-    def _see_named(self, path, members, names, owner, is_whole=True, attributes=False):
-        values = tuple([members[name] for name in names])
-        self._add(path, (members, names, values, is_whole), (owner, attributes))
-        for name, value in zip(names, values, strict=True):
-            if not isinstance(value, _LEAVES):
-                self.see(reached.below(path, name), value, owner, name if attributes else None)
-
-    def _add(self, path, node, owner):
-        self.nodes.append(node)
-        self._paths.append(path)
-        self._owners.append(owner)
-
-    def keep_read(self, names):
-        """Of the attributes only those count that the code which ran names, and what they reach;
-        `names` is None where that is not known.
-        """
-        if names is None:
-            return
-        met, kept = reached.closure(self._edges, names), []
-        for path, node, (owner, attributes) in zip(
-            self._paths, self.nodes, self._owners, strict=True
-        ):
-            if owner is None or owner in met:
-                kept.append((path, reached.only(node, names) if attributes else node))
-        self._paths, self.nodes = [path for path, _ in kept], [node for _, node in kept]
+    def _group(self):
+        self.nodes = _core.group_reads([read for _, read in self._reads])
 
     def changes(self):
         """(path, old, new) for what is not, in words."""
-        return [
-            change
-            for path, node in zip(self._paths, self.nodes, strict=True)
-            if not _core.holds_state([node])
-            for change in reached.differences(path, node)
-        ]
+        return [(path, *_ends(read)) for path, read in self._reads if not _core.holds_state([read])]
 
-    def forget_changes(self):
-        """What is not as it was counts no more. One line for each that is a value: the user's line
-        that makes it, and the two values.
-        """
-        lines = [f"an array argument {array.dtype}{list(array.shape)} was written"
-                 for array, before in self._arrays if array.tobytes() != before]  # fmt: skip
-        changes = self.changes()
-        functions = self._functions_met() if changes else []
-        for path, old, new in changes:
-            if old or new:
-                old, new = (each or "another object" for each in (old, new))
-                lines.append(f"{reached.place(functions, path)}{path} was {old}, is {new}")
-        self.ignore({path for path, _, _ in changes})
-        self._arrays, self._seen, self._functions = [], {}, []
-        self._owners, self._edges = [], []
-        return sorted(set(lines))
+    def lines(self):
+        """One for each effect: the user's line that makes it, and the two values."""
+        lines = {}
+        for path, old, new, place in self.effects:
+            old, new = (each or "another object" for each in (old, new))
+            lines.setdefault(path, f"{place}: {path} was {old}, is {new}")
+        return sorted(lines.values())
 
     def ignore(self, gone):
-        """What is called so counts no more."""
-        if not gone:
-            return
-        nodes = zip(self._paths, self.nodes, strict=True)
-        kept = [(path, reached.without(path, node, gone)) for path, node in nodes]
-        self._paths = [path for path, node in kept if node is not None]
-        self.nodes = [node for _, node in kept if node is not None]
+        """Reads that are called so count no more."""
+        if gone:
+            self._reads = [(path, read) for path, read in self._reads if path not in gone]
+            self._group()
 
-    def _functions_met(self):
-        """Functions that may have run: those called by name, methods of the objects met."""
-        kinds = {type(value) for value in self._seen.values()}
-        return [*self._functions, *(each for kind in kinds for each in reached.methods(kind))]
+
+def _is_ours(function):
+    """Whether a function of the package is traced, which looks at no state that may change."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    is_function = isinstance(function, types.FunctionType)
+    return is_function and function.__code__.co_filename.startswith(_PACKAGE)
+
+
+def _holds_tensors(value):
+    return any(isinstance(leaf, Tensor) for leaf in flatten(value)[0])
+
+
+def _is_plain(value):
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return isinstance(value, _PLAIN)
+
+
+def _place(code, line):
+    if code is None:
+        return "the call"
+    file = code.co_filename
+    return f"{os.path.basename(file)}:{line}: {linecache.getline(file, line).strip()}"
+
+
+def _ends(read):
+    """The value that was read, and the one that is there now."""
+    kind, owner, _, value, _ = read
+    if kind == _core.ReadKind.FROZEN.value:
+        return f"a {type(owner).__name__}", f"a {type(owner).__name__} with other contents"
+    if kind == _core.ReadKind.WHOLE.value:
+        old = len(value) // (2 if isinstance(owner, dict) else 1)
+        how = " with other elements" if old == len(owner) else ""
+        return (
+            f"a {type(owner).__name__} of {old}",
+            f"a {type(owner).__name__} of {len(owner)}{how}",
+        )
+    return _summary(value), _summary(_core.value_of(read))
+
+
+def _summary(value):
+    """A value in words; "" for what is no value."""
+    if value is _core.NO_VALUE:
+        return "nothing"
+    if isinstance(value, _PLAIN):
+        return repr(value)
+    if isinstance(value, (list, dict, set, tuple)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, Tensor):
+        return f"a tensor {value.dtype}{list(value.shape)}"
+    if isinstance(value, np.ndarray):
+        return f"an array {value.dtype}{list(value.shape)}"
+    return value.__qualname__ if isinstance(value, (type, types.FunctionType)) else ""

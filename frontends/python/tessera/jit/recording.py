@@ -37,7 +37,8 @@ class Recorded(Compiled):
         self.key = self.kept = None  # the signature, and the place among all that traces keep
         self.sizeless = None  # the signature but for sizes
         self.eager = False  # whether the call cannot be a program
-        self.state = None  # the Python state that it may have read
+        self.state = None  # the Python state that it read
+        self.changes_python = False  # whether it changed any, and has run once only
         self.misses = Counter()  # changes of that state that had no effect here
         self.identity = None  # which tensors it serves
         self.arguments = None  # (args, kwargs) flattened, _TENSOR in the places of tensors
@@ -50,6 +51,7 @@ class Recorded(Compiled):
     def begin(self, state, tensors, arguments):
         """It was recorded just now, for these."""
         self.state, self.identity = state, _core.ArgumentIdentity(tensors)
+        self.changes_python = bool(state.effects)
         leaves, structure = flatten(arguments)
         leaves = [_TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.arguments = structure, leaves
@@ -73,7 +75,7 @@ class Recorded(Compiled):
         """
         changed = {path for path, _, _ in self.state.changes()}
         self.misses.update(changed)
-        state.ignore({path for path, count in self.misses.items() if count >= _FORGIVEN})
+        state.ignore(self.forgiven())
         self.state = state
         return sorted(path for path in changed if self.misses[path] == _FORGIVEN)
 
@@ -167,6 +169,16 @@ class Recorded(Compiled):
         is_known = self.checked or not self.recording.has_data_sizes
         return is_known and self.fixed is None and not self.eager
 
+    def forgiven(self):
+        """Paths to Python state whose changes had no effect often enough."""
+        return {path for path, count in self.misses.items() if count >= _FORGIVEN}
+
+    def confirm(self, again, state):
+        """`again` is the same call, whose Python state counts from now on."""
+        state.ignore(self.forgiven())
+        self.state = state
+        self.adopt(again)
+
     def adopt(self, again):
         """`again` is the same call, recorded a second time."""
         self.checked = True
@@ -191,16 +203,15 @@ class Recorded(Compiled):
         return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
 
 
-def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None, **sizes):
+def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
     as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, and
     those of the recording `like`, moved by `move`, where that is given.
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
-    `state` takes what modules and optimizers may have read.
     """
-    with effects.Effects(run, state) as seen:
+    with effects.Effects(run) as seen:
         _core.trace_begin(tensors, run=run, **sizes)
         try:
             value = function(*args, **kwargs)

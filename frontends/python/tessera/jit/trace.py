@@ -1,32 +1,25 @@
 """trace: a Python function that runs as one compiled program from its second call on."""
 
 import functools
-import os
 import sys
-import warnings
-import weakref
 from collections import Counter
 
 from .. import _core, config, effects
-from .._tree import flatten
 from ..autodiff import modes
 from .donation import donated_tensors, give_up
 from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
+from .kept import Kept
 from .mismatch import TraceMismatchError, check_same, is_same
 from .options import Profiled, fuses
 from .python_state import PythonState
-from .reached import CodeMet
 from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
 from .signature import signature
-from .sizes import nearest, without_sizes
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_MANY_RENEWALS = 16
+from .telling import warn_once
 
 
-class trace(Dumps, Profiled):  # noqa: N801
+class trace(Kept, Dumps, Profiled):  # noqa: N801
     """Records a function's first call and runs later calls with the same signature compiled.
 
     >>> import tessera
@@ -38,10 +31,11 @@ class trace(Dumps, Profiled):  # noqa: N801
 
     The signature is the shapes, dtypes and devices of the tensors in the arguments, which of them
     are one or are used from outside too, the other arguments' values, and the Python state that the
-    function reaches: variables around it, attributes of objects and modules, settings of
-    optimizers, gradients present. A call for which any of that has changed is recorded anew.
-    Parameters, optimizer and random state are read and updated by the program. `capture_as_const`
-    takes the values of tensors from outside at the recorded call as constants, which `dump` needs.
+    function reads: variables around it, attributes of objects, classes and modules, settings of
+    optimizers, code of the functions that it calls, gradients present. A call for which any of that
+    has changed is recorded anew. Parameters, optimizer and random state are read and updated by the
+    program. `capture_as_const` takes the values of tensors from outside at the recorded call as
+    constants, which `dump` needs.
 
     Arguments at the positions `donate_argnums` are the caller's no more: results may take over
     their memory, and a later use of such a tensor is an error. What signatures keep is bounded in
@@ -64,8 +58,16 @@ class trace(Dumps, Profiled):  # noqa: N801
 
     A signature's second call runs the Python code once more, without operators, and compares: what
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
-    lines. With `check` every call is compared. Python variables that the function changes are a
-    RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs every call eagerly.
+    lines, unless it follows from Python state that the first call changed. The second recording is
+    the call then; a function that changes such state each time runs eagerly, with a RuntimeWarning.
+    With `check` every call is compared, and any difference is an error. Python variables that the
+    function changes are a RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs all calls
+    eagerly.
+
+    While it is recorded, the function's frames are watched instruction by instruction: what they
+    read of Python's state, an attribute, item or variable and its value, is looked at in each call.
+    Not compared, and listed by `explain()`: containers of more than 1024 elements and buffers of
+    more than 4096 bytes, and objects of C types that cannot be copied.
 
     Sizes that data decides are found by the program. A function that looks at one as a number, or
     has one while a GradManager records around it, runs eagerly, with a RuntimeWarning.
@@ -169,33 +171,8 @@ class trace(Dumps, Profiled):  # noqa: N801
             refused = error
         # The function may take sizes that data decided and the program refused.
         value = self.function(*args, **kwargs)
-        _warn_once(self, f"runs eagerly where its program does not take what data says: {refused}")
+        warn_once(self, f"runs eagerly where its program does not take what data says: {refused}")
         return value
-
-    def _find(self, key, tensors):
-        """A recording for the call, and whether it is one for these arguments for certain."""
-        unknown = None
-        for variant in self._variants.get(key, ()):
-            is_certain = variant.match(tensors)
-            if is_certain:
-                return variant, True
-            if is_certain is not None:
-                unknown = unknown or variant
-        return unknown, False
-
-    def _of_other_sizes(self, key, tensors):
-        """A recording that may serve the call but for sizes; None: there is none."""
-        if self.record_only or self.capture_as_const:  # a program for the sizes of this call
-            return None
-        variants = [each for kept in self._variants.values() for each in kept]
-        return nearest(variants, key, tensors)
-
-    def _share(self, key, variant, tensors):
-        """Takes the program of a call with other sizes, where there is one and none of its own."""
-        if variant.program is None and variant.sized is None:
-            known = self._of_other_sizes(key, tensors)
-            if known is not None:
-                variant.share(known)
 
     def _resize(self, key, known, tensors, args, kwargs):
         """The call as a recording that shares the program of `known`, which has other sizes, and
@@ -203,7 +180,8 @@ class trace(Dumps, Profiled):  # noqa: N801
         """
         known.grads.prepare(tensors)
         try:
-            value, again = known.record_again(self.function, tensors, args, kwargs)
+            with PythonState(self.function, args, kwargs) as state:
+                value, again = known.record_again(self.function, tensors, args, kwargs)
         except (NeedsDataError, ExcludedError, NoGradientError):
             return None
         except Exception:
@@ -211,12 +189,16 @@ class trace(Dumps, Profiled):  # noqa: N801
                 return None
             raise
         variant = known.resized(again, tensors)
-        return variant and (self._keep(key, variant, tensors), value)
+        if variant is None:
+            return None
+        self._tell(state)
+        variant.state = state
+        return self._keep(key, variant, tensors), value
 
     def _is_off(self):
         if config.get_check_finite() or _core.get_check_operands():
             check = "check_finite" if config.get_check_finite() else "TensorSanityCheck"
-            _warn_once(self, f"runs eagerly, because {check} looks at each operator")
+            warn_once(self, f"runs eagerly, because {check} looks at each operator")
             return True
         return _core.is_trace_disabled()
 
@@ -228,31 +210,29 @@ class trace(Dumps, Profiled):  # noqa: N801
         elif self.capture_as_const:
             why = "it has capture_as_const=True and a GradManager records around the call"
         if why:
-            _warn_once(self, f"runs eagerly, because {why}")
+            warn_once(self, f"runs eagerly, because {why}")
         return why is not None
 
     def _record(self, key, tensors, args, kwargs, kind, donated, fixed):
-        leaves, _ = flatten((args, kwargs))
-        state = PythonState(self.function, leaves)
         lazy = self.record_only or (self.symbolic and kind is Recorded)
         call = self.function, tensors, args, kwargs
-        with CodeMet() as met:
-            try:
-                value, variant = record(*call, run=not lazy, kind=kind, state=state)
-            except (NeedsDataError, ExcludedError):
-                if self.record_only:
-                    raise
-                lazy, (value, variant) = False, record(*call, state=state)
+        try:
+            with PythonState(self.function, args, kwargs) as state:
+                value, variant = record(*call, run=not lazy, kind=kind)
+        except (NeedsDataError, ExcludedError):
+            if self.record_only:
+                raise
+            lazy = False
+            with PythonState(self.function, args, kwargs) as state:
+                value, variant = record(*call)
         if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value
         why = variant.recording.why_eager
-        if why:
-            self._run_eagerly(variant, why)
-        state.keep_read(met.names())
-        for change in state.forget_changes():
-            text = f"changes Python state, which its program will not: {change}"
-            _warn_once(self, text, change.split(" was ")[0])
+        if why or state.why_eager:
+            self._run_eagerly(variant, why or state.why_eager)
+        elif self.record_only:
+            self._tell(state)
         variant.begin(state, tensors, (args, kwargs))
         variant.fixed = fixed
         variant = self._keep(key, variant, tensors)
@@ -262,21 +242,27 @@ class trace(Dumps, Profiled):  # noqa: N801
             return self.function(*args, **kwargs)
         return self._run(variant, tensors, donated, value)
 
+    def _tell(self, state):
+        """Warns of what the function did besides: programs will not."""
+        for line in state.lines():
+            text = f"changes Python state, which its program will not: {line}"
+            warn_once(self, text, line.split(" was ")[0])
+
     def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
         variant.grads.prepare(tensors)
+        runs = variant.changes_python and not self.check
         call = self.function, tensors, args, kwargs
         try:
-            value, again = variant.record_again(*call)
-        except NeedsDataError:
-            self._run_eagerly(variant, "a size in it depends on data")
+            value, again, state = _again(variant, runs, call)
+        except (NeedsDataError, NoGradientError) as error:
+            self._give_up(variant, error)
             return self.function(*args, **kwargs)
         except ExcludedError:  # such parts were not met while it was recorded
             self._segments = Segments(self.options)
             return self._segments.call(self.function, args, kwargs)
-        except NoGradientError as error:
-            self._run_eagerly(variant, error, "eagerly while a GradManager records:")
-            return self.function(*args, **kwargs)
+        if runs:
+            return self._settle(key, variant, again, state, value, (tensors, args, kwargs, donated))
         try:
             check_same(self.__name__, variant, again)
         except TraceMismatchError:
@@ -287,41 +273,53 @@ class trace(Dumps, Profiled):  # noqa: N801
         if why := variant.why_data_forbids(self._options_for(donated), *call):
             self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
             return self.function(*args, **kwargs)
-        variant.adopt(again)
+        variant.confirm(again, state)
         variant.identity.learn(tensors)
         self._share(key, variant, tensors)
         del again  # it holds values whose memory the program would take over
         return value if self.record_only else self._run(variant, tensors, donated, value)
 
+    def _give_up(self, variant, error):
+        if isinstance(error, NeedsDataError):
+            self._run_eagerly(variant, "a size in it depends on data")
+        else:
+            self._run_eagerly(variant, error, "eagerly while a GradManager records:")
+
+    def _settle(self, key, variant, again, state, value, call):
+        """The first call changed Python state, so that this one ran, too: its result. Where it did
+        something else it is the one to compare with, unless it changed, once more, what it looked
+        at: then the function runs eagerly.
+        """
+        tensors, args, kwargs, donated = call
+        if not is_same(variant, again):
+            self._variants[key].remove(variant)
+            if not variant.state.reads_effects:
+                check_same(self.__name__, variant, again)
+            again.begin(state, tensors, (args, kwargs))
+            variant = self._keep(key, again, tensors)
+            is_fixed = not state.reads_effects
+        elif isinstance(
+            variant, TrackedCall
+        ):  # what it keeps would have no values in the next call
+            variant.changes_python = False
+            is_fixed = not state.keeps_tensors
+        else:
+            variant.confirm(again, state)
+            variant.identity.learn(tensors)
+            self._share(key, variant, tensors)
+            variant.compiled(tensors, self._options_for(donated))
+            variant.kept.recount(variant.held_bytes())
+            is_fixed = True
+        if is_fixed:
+            self._tell(state)
+        else:
+            self._run_eagerly(variant, f"it changes Python state that counts: {state.lines()[0]}")
+        return value
+
     def _run_eagerly(self, variant, why, how="eagerly, because"):
         """From now on, and tells why."""
         variant.eager = True
-        _warn_once(self, f"runs {how} {why}")
-
-    def _keep(self, key, variant, tensors):
-        """Keeps the new recording, unless one is the same that another Python state made."""
-        variants = self._variants.setdefault(key, [])
-        outdated = [old for old in variants if old.fits(tensors)]
-        for old in outdated:
-            if is_same(old, variant):
-                for path in old.forgive(variant.state):
-                    _warn_once(
-                        self, f"looks no more at {path}, whose changes changed nothing in it"
-                    )
-                self._last = old
-                return old
-        for path in {path for old in outdated[:1] for path, _, _ in old.state.changes()}:
-            self._renewals[path] += 1
-            if self._renewals[path] == _MANY_RENEWALS:
-                _warn_once(self, f"is recorded anew whenever {path} changes: keep it in a tensor")
-        sibling = variants[0].kept if variants else None
-        variant.key, variant.kept = key, _core.KeptCall(sibling, self._forgetter(variant))
-        variant.sizeless = without_sizes(key)
-        variant.eager = variant.eager or self.imperative
-        variants.insert(0, variant)
-        self._last = variant
-        variant.kept.keep(variant.held_bytes())
-        return variant
+        warn_once(self, f"runs {how} {why}")
 
     def _run(self, variant, tensors, donated, value=None):
         if variant.program is not None:
@@ -335,62 +333,17 @@ class trace(Dumps, Profiled):  # noqa: N801
         """Those of a program to compile; None: none is to be."""
         return None if self.record_only else {**self.options, "donated": donated}
 
-    def _forgetter(self, variant):
-        """What is called when `variant` must go."""
-        trace, call = weakref.ref(self), weakref.ref(variant)  # who is kept keeps nobody alive
-
-        def _forget(for_bytes):
-            if trace() is not None and call() is not None:
-                trace()._forget(call(), for_bytes)
-
-        return _forget
-
-    def _forget(self, variant, for_bytes):
-        """Its next call is recorded anew."""
-        variants = self._variants.get(variant.key, [])
-        if variant not in variants:
-            return
-        variants.remove(variant)
-        if not variants:
-            del self._variants[variant.key]
-        if self._last is variant:
-            self._last = None
-        if for_bytes:
-            _warn_once(self, "forgets signatures used least recently: see config.set_trace_limit")
-
-    def program(self):
-        """The compiled program of the last call; None before the second call of its signature."""
-        return None if self._last is None else self._last.program
-
-    def explain(self):
-        """One line for each signature kept: what it is, and what its program takes."""
-        lines = []
-        for key, variants in self._variants.items():
-            for variant in variants:
-                program = variant.program
-                cost = "not compiled yet"
-                if program is not None:
-                    cost = f"{program.launches} launches, {program.planned_bytes} bytes planned"
-                if variant.sized is not None:
-                    cost += ", serves other sizes"
-                elif variant.fixed is not None:
-                    cost += f", serves these sizes only: {variant.fixed}"
-                lines.append(f"{self.__name__}{key[1:-1]}: {cost}")
-        return "\n".join(lines)
-
     def _repr_html_(self):
         from ..utils.html import of_trace  # for notebooks only
 
         return of_trace(self)
 
 
-def _warn_once(traced, what, key=None):
-    """Tells the caller outside of the package; `key` stands for texts that say the same."""
-    warned = vars(traced).setdefault("_warned", set())
-    if (key or what) in warned:
-        return
-    warned.add(key or what)
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=level)
+def _again(variant, runs, call):
+    """The result of the call, its recording, and the Python state that it read. With `runs` its
+    operators run.
+    """
+    function, _, args, kwargs = call
+    with PythonState(function, args, kwargs) as state:
+        value, again = record(*call, kind=type(variant)) if runs else variant.record_again(*call)
+    return value, again, state

@@ -45,7 +45,6 @@ def _entries(key, value, order=_by_name):
                 yield entry
 
 
-@effects.compared_by_attributes
 class Module:
     """Base class of all modules. A subclass makes its parts in `__init__` and gives `forward`.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import _core, effects
+from .. import _core
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
@@ -30,12 +30,6 @@ class ParamGroup(UserDict):
         self.program = None  # of the update, where the optimizer makes one
         self._before, self._alike = None, 0
         super().__init__(settings)
-
-    def __getitem__(self, key):
-        recorded = effects.current()
-        if recorded is not None:
-            recorded.see_setting("ParamGroup", self.data, key)
-        return self.data[key]
 
     def __setitem__(self, key, value):
         if key == "lr":
@@ -128,9 +122,6 @@ class Optimizer(ABC):
 
     def step(self):
         """Updates every parameter that has a gradient; returns the optimizer."""
-        recorded = effects.current()
-        if recorded is not None:
-            recorded.see_attributes(self)
         with no_grad():
             for group in self.param_groups:
                 self._updates(group)

@@ -292,7 +292,7 @@ def test_constants_and_gradients_do_not_go_together():
 def test_what_differs_is_told_there_too():
     flags, x = iter([False, True]), tensor(2)
 
-    @jit.trace
+    @jit.trace(check=True)
     def f(x):
         if next(flags):
             return x * 3

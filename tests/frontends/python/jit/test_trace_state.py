@@ -258,14 +258,21 @@ def test_state_that_never_settles_is_told():
 
 
 def test_what_is_compared_is_bounded():
-    rows = [[Settings(number=i) for i in range(256)] for _ in range(256)]
-    settings = Settings(rows=rows, factor=2.0)
-    function = lambda x: x * settings.factor if settings.rows[0][0].number == 0 else x  # noqa: E731
-    traced, x = jit.trace(function), tensor(3)
-    for factor in (2.0, 2.0, 5.0):
-        settings.factor = factor
-        assert same_bits(traced(x), x * factor)
-    assert 1000 < len(traced._last.state.nodes) < 20000
+    rows = [[Settings(number=1) for _ in range(256)] for _ in range(256)]
+    traced = jit.trace(lambda x: x * sum(each.number for row in rows for each in row))
+    with pytest.warns(RuntimeWarning, match="reads more of Python's state than is compared"):
+        for number in (1, 1, 2):
+            rows[-1][-1].number = number
+            assert traced(tessera.Tensor([1.0])).item() == 256 * 256 - 1 + number
+
+
+def test_what_is_not_compared_is_listed():
+    large, values = np.ones(2000), dict.fromkeys(range(2000), 1.0)
+    traced = jit.trace(lambda x: x * float(large.sum()) + sum(values.values()))
+    traced(tessera.Tensor([1.0]))
+    text = traced.explain()
+    assert "not compared: large, of numpy.ndarray, at test_trace_state.py" in text
+    assert "not compared: values, of dict" in text
 
 
 def test_what_is_attached_later_gets_its_gradient():

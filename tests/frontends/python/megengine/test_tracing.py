@@ -33,7 +33,7 @@ def test_b24_the_error_of_a_trace():
     assert issubclass(jit.TraceMismatchError, jit.TraceError)
     count = []
 
-    @jit.trace
+    @jit.trace(check=True)
     def changing(x):
         count.append(0)
         return x + len(count) % 2

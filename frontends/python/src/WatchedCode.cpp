@@ -1,0 +1,393 @@
+//===- WatchedCode.cpp - frames that a StateWatch follows -----------------===//
+#include "frontends/python/src/WatchedCode.h"
+#include "frontends/python/src/Frames.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorObject.h"
+
+#include <frameobject.h>
+#include <nanobind/stl/string.h>
+#include <opcode.h>
+
+namespace tess::python {
+
+static thread_local WatchedCode *active = nullptr;
+
+WatchedCode *WatchedCode::current() { return active; }
+
+void WatchedCode::start() {
+  PyThreadState *thread = PyThreadState_Get();
+  before = thread->c_tracefunc;
+  beforeArgument = nb::borrow(thread->c_traceobj);
+  active = this;
+  guard = nb::capsule(this);
+  PyEval_SetTrace(&WatchedCode::trace, guard.ptr());
+}
+
+void WatchedCode::stop() {
+  active = nullptr;
+  PyEval_SetTrace(before, beforeArgument.ptr());
+  beforeArgument.reset();
+  frames.clear();
+}
+
+int WatchedCode::trace(PyObject *self, PyFrameObject *frame, int event, PyObject *argument) {
+  auto &watched = *static_cast<WatchedCode *>(PyCapsule_GetPointer(self, nullptr));
+  if (event == PyTrace_CALL)
+    watched.enter(frame);
+  else if (event == PyTrace_OPCODE)
+    watched.step(frame);
+  else if (event == PyTrace_RETURN)
+    watched.leave(frame);
+  if (watched.before && event != PyTrace_OPCODE)
+    return watched.before(watched.beforeArgument.ptr(), frame, event, argument);
+  return 0;
+}
+
+const WatchedCode::Code &WatchedCode::codeOf(PyFrameObject *frame) {
+  auto object = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(frame)));
+  auto it = codes.find(object.ptr());
+  if (it != codes.end())
+    return it->second;
+  auto globals = nb::steal(PyFrame_GetGlobals(frame));
+  nb::object kind = kindOf(object.attr("co_filename"), globals.attr("get")("__name__"));
+  auto *code = reinterpret_cast<PyCodeObject *>(object.ptr());
+  Code known{object, code, nb::steal(PyCode_GetCode(code)), CodeKind(nb::cast<long>(kind))};
+  return codes.emplace(object.ptr(), std::move(known)).first->second;
+}
+
+/// The dict or tuple of arguments without names is made by the call.
+static void noteMadeArguments(StateWatch &watch, PyFrameObject *frame, PyCodeObject *code) {
+  int number = code->co_argcount + code->co_kwonlyargcount;
+  for (int flag : {CO_VARARGS, CO_VARKEYWORDS})
+    if (code->co_flags & flag)
+      if (PyObject *made = localValue(frame, number++))
+        watch.noteInside(made);
+}
+
+void WatchedCode::enter(PyFrameObject *frame) {
+  const Code &code = codeOf(frame);
+  bool isOfOurs = frames.empty() || frames.back().kind == CodeKind::Ours;
+  CodeKind kind = code.kind == CodeKind::Library && isOfOurs ? CodeKind::Ours : code.kind;
+  frames.push_back({frame, &code, kind});
+  if (!muted && kind == CodeKind::Muted)
+    muted = frames.size();
+  if (muted || kind == CodeKind::Ours)
+    return;
+  nb::handle(reinterpret_cast<PyObject *>(frame)).attr("f_trace_opcodes") = true;
+  watch.setPlace(kind, code.code, code.code->co_firstlineno);
+  noteMadeArguments(watch, frame, code.code);
+  if (code.code->co_argcount && nb::str(nb::handle(code.code->co_name)).equal(nb::str("__init__")))
+    if (PyObject *made = localValue(frame, 0); made && !watch.isKnown(made))
+      watch.noteInside(made); // what has no name yet
+  if (PyObject *function = functionOf(frame); function && kind == CodeKind::Users)
+    watch.noteFunction(function);
+}
+
+void WatchedCode::leave(PyFrameObject *frame) {
+  if (frames.empty() || frames.back().frame != frame)
+    return; // one that ran before
+  if (muted == frames.size())
+    muted = 0;
+  frames.pop_back();
+}
+
+/// What an instruction left on the stack, and nobody else refers to, is made within the call.
+void WatchedCode::seeResult(Frame &at) {
+  bool isNew = std::exchange(at.makesObject, false);
+  PyObject *result = stackValue(at.frame, 0);
+  if (result && (isNew || Py_REFCNT(result) == 1) && !isLeaf(result))
+    watch.noteInside(result);
+}
+
+void WatchedCode::step(PyFrameObject *frame) {
+  if (muted || frames.empty() || frames.back().frame != frame || frames.back().kind == CodeKind::Ours)
+    return;
+  Frame &at = frames.back();
+  watch.setPlace(at.kind, at.code->code, PyFrame_GetLineNumber(frame));
+  seeResult(at);
+  Instruction now = instructionAt(at.code->bytes.ptr(), PyFrame_GetLasti(frame));
+  FrameCall call;
+  if (!callAt(frame, now, call)) {
+    seeLoad(at, now.op, now.arg);
+    return;
+  }
+  std::vector<PyObject *> args;
+  if (call.self)
+    args.push_back(call.self);
+  for (int i = call.numArgs - 1; i >= 0; --i)
+    if (PyObject *argument = stackValue(frame, i))
+      args.push_back(argument);
+  for (PyObject *more : {call.args, call.kwargs})
+    if (more && PyTuple_Check(more))
+      args.insert(args.end(), PySequence_Fast_ITEMS(more), PySequence_Fast_ITEMS(more) + PyTuple_GET_SIZE(more));
+    else if (more)
+      watch.noteContents(more);
+  seeCall(at, call, args);
+}
+
+static std::string textOf(PyObject *name) { return nb::cast<std::string>(nb::handle(name)); }
+
+void WatchedCode::seeGlobal(const Frame &at, PyObject *name, bool isWrite) {
+  if (at.kind != CodeKind::Users)
+    return;
+  auto globals = nb::steal(PyFrame_GetGlobals(at.frame));
+  watch.note(ReadKind::Item, globals.ptr(), name, textOf(name), isWrite);
+}
+
+/// A variable of an enclosing function, by its number among the frame's variables.
+void WatchedCode::seeVariable(const Frame &at, int number, bool isWrite) {
+  PyCodeObject *code = at.code->code;
+  PyObject *cell = localValue(at.frame, number);
+  if (!cell || !PyCell_Check(cell))
+    return;
+  if (number < code->co_nlocalsplus - code->co_nfreevars)
+    watch.noteInside(cell);
+  else
+    watch.note(ReadKind::Cell, cell, Py_None, at.code->variable(number), isWrite);
+}
+
+void WatchedCode::seeLoad(const Frame &at, int op, int arg) {
+  PyObject *top = stackValue(at.frame, 0), *below = stackValue(at.frame, 1);
+  switch (op) {
+  case LOAD_FAST:
+    if (PyObject *value = localValue(at.frame, arg))
+      watch.nameObject(value, at.code->variable(arg));
+    return;
+  case LOAD_GLOBAL:
+    return seeGlobal(at, at.code->name(arg >> 1), false);
+  case STORE_GLOBAL:
+  case DELETE_GLOBAL:
+    return seeGlobal(at, at.code->name(arg), true);
+  case LOAD_DEREF:
+  case LOAD_CLOSURE:
+    return seeVariable(at, arg, false);
+  case STORE_DEREF:
+  case DELETE_DEREF:
+    return seeVariable(at, arg, true);
+#if PY_VERSION_HEX < 0x030c0000
+  case LOAD_METHOD:
+    return watch.noteAttribute(top, at.code->name(arg));
+  case LOAD_ATTR:
+#else
+  case LOAD_ATTR:
+    return watch.noteAttribute(top, at.code->name(arg >> 1));
+#endif
+  case IMPORT_FROM:
+    return watch.noteAttribute(top, at.code->name(arg));
+  case STORE_ATTR:
+  case DELETE_ATTR:
+    return watch.noteAttribute(top, at.code->name(arg), true);
+  case BINARY_SUBSCR:
+    return watch.noteSubscript(below, top);
+  case STORE_SUBSCR:
+  case DELETE_SUBSCR:
+    return watch.noteSubscript(below, top, true);
+  default:
+    seeOther(at, op, arg);
+  }
+}
+
+void WatchedCode::seeOther(const Frame &at, int op, int arg) {
+  PyObject *top = stackValue(at.frame, 0), *below = stackValue(at.frame, 1);
+  switch (op) {
+  case GET_ITER:
+  case UNPACK_SEQUENCE:
+  case UNPACK_EX:
+  case LIST_EXTEND:
+  case SET_UPDATE:
+  case DICT_UPDATE:
+  case DICT_MERGE:
+#ifdef FORMAT_VALUE
+  case FORMAT_VALUE:
+    if (op == FORMAT_VALUE && (arg & 4))
+      top = below;
+#endif
+    return watch.noteContents(top);
+  case FOR_ITER:
+    return watch.noteAdvance(top);
+  case CONTAINS_OP:
+    return watch.noteContains(top, below);
+  case COMPARE_OP:
+  case BINARY_OP:
+    watch.noteContents(top);
+    return watch.noteContents(below);
+  case UNARY_NOT:
+#if PY_VERSION_HEX < 0x030c0000
+  case JUMP_IF_FALSE_OR_POP:
+  case JUMP_IF_TRUE_OR_POP:
+#endif
+#if PY_VERSION_HEX < 0x030c0000
+  case POP_JUMP_FORWARD_IF_FALSE:
+  case POP_JUMP_FORWARD_IF_TRUE:
+  case POP_JUMP_BACKWARD_IF_FALSE:
+  case POP_JUMP_BACKWARD_IF_TRUE:
+#else
+  case POP_JUMP_IF_FALSE:
+  case POP_JUMP_IF_TRUE:
+#endif
+    return watch.noteTruth(top);
+  default:
+    return;
+  }
+}
+
+void WatchedCode::seeMethod(PyObject *self, PyObject *method, const std::vector<PyObject *> &args) {
+  std::string name = textOf(nb::object(nb::handle(method).attr("__name__")).ptr());
+  PyObject *first = args.size() > 1 ? args[1] : nullptr;
+  if (first && (name == "__setattr__" || name == "__delattr__"))
+    watch.noteAttribute(self, first, true);
+  else if (first && name == "__getattribute__")
+    watch.noteAttribute(self, first);
+  else if (first && PyDict_Check(self) && (name == "get" || name == "__getitem__"))
+    watch.noteSubscript(self, first);
+  else if (first && name == "__contains__")
+    watch.noteContains(self, first);
+  else if (name == "get" && PyContextVar_CheckExact(self))
+    watch.note(ReadKind::ContextVariable, self, Py_None, watch.pathOf(self));
+  else if (name == "__len__")
+    watch.noteLength(self);
+  else if (name == "__reduce_ex__" || name == "__reduce__" || name == "__dir__")
+    watch.noteAllAttributes(self);
+  else if (name == "__next__" || name == "send")
+    watch.noteAdvance(self);
+  else if (name != "__init__" && name != "__new__" && name != "__init_subclass__")
+    watch.noteContents(self);
+}
+
+/// Functions of the module builtins that read otherwise than all elements of their arguments.
+bool WatchedCode::seeBuiltin(PyObject *function, const std::vector<PyObject *> &args) {
+  auto owner = nb::handle(function).attr("__module__");
+  if (!nb::isinstance<nb::str>(owner) || nb::cast<std::string>(owner) != "builtins")
+    return false;
+  std::string name = textOf(nb::object(nb::handle(function).attr("__name__")).ptr());
+  if (name == "getattr" || name == "hasattr" || name == "setattr" || name == "delattr") {
+    if (args.size() > 1)
+      watch.noteAttribute(args[0], args[1], name[0] == 's' || name[0] == 'd');
+    return true;
+  }
+  if (name == "vars" || name == "dir") {
+    if (!args.empty())
+      watch.noteAllAttributes(args[0]);
+    return true;
+  }
+  if (name == "len" && args.size() == 1)
+    watch.noteLength(args[0]);
+  if (name == "next" && !args.empty())
+    watch.noteAdvance(args[0]);
+  return name == "len" || name == "next" || name == "isinstance" || name == "issubclass" || name == "id" ||
+         name == "callable" || name == "hash" || name == "print" || name == "__build_class__";
+}
+
+void WatchedCode::seeCall(Frame &at, const FrameCall &call, const std::vector<PyObject *> &args) {
+  PyObject *callable = call.callable;
+  if (PyFunction_Check(callable) || (PyMethod_Check(callable) && PyFunction_Check(PyMethod_GET_FUNCTION(callable))))
+    return; // its frame comes next
+  bool isClass = PyType_Check(callable);
+  if (isClass && reinterpret_cast<PyTypeObject *>(callable)->tp_dealloc != PyBaseObject_Type.tp_dealloc)
+    at.makesObject = callable != reinterpret_cast<PyObject *>(&PyType_Type);
+  if (callable == reinterpret_cast<PyObject *>(&PyType_Type) || callable == reinterpret_cast<PyObject *>(&PySuper_Type))
+    return;
+  if (callable == reinterpret_cast<PyObject *>(&PyBool_Type) && args.size() == 1)
+    return watch.noteTruth(args[0]);
+  PyTypeObject *type = Py_TYPE(callable);
+  if (PyCFunction_Check(callable)) {
+    PyObject *self = PyCFunction_GET_SELF(callable);
+    if (self && !PyModule_Check(self) && !PyType_Check(self)) {
+      std::vector<PyObject *> all{self};
+      all.insert(all.end(), args.begin(), args.end());
+      seeMethod(self, callable, all);
+    } else if (seeBuiltin(callable, args)) {
+      return;
+    }
+  } else if ((type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type) && !args.empty()) {
+    seeMethod(args[0], callable, args);
+    for (size_t i = 1; i < args.size(); ++i)
+      watch.noteContents(args[i]);
+    return;
+  }
+  if (std::string(type->tp_name) == "functools.partial") {
+    nb::object keywords = nb::handle(callable).attr("keywords");
+    watch.nameObject(keywords.ptr(), watch.pathOf(callable) + ".keywords");
+    watch.noteContents(keywords.ptr());
+    return;
+  }
+  bool readsAttributes = !isClass &&
+                         nb::isinstance<nb::str>(nb::getattr(nb::handle(callable), "__module__", nb::none())) &&
+                         !isLeaf(callable);
+  for (PyObject *argument : args) {
+    watch.noteContents(argument);
+    if (readsAttributes)
+      watch.noteAllAttributes(argument);
+  }
+}
+
+static void noteItem(nb::dict owner, nb::object key, std::string path) {
+  if (WatchedCode *watched = WatchedCode::current())
+    watched->reads().note(ReadKind::Item, owner.ptr(), key.ptr(), std::move(path));
+}
+
+static void initWatch(nb::module_ &module) {
+  nb::enum_<CodeKind>(module, "CodeKind", nb::is_arithmetic(), "How much of a frame's code counts.")
+      .value("USERS", CodeKind::Users)
+      .value("LIBRARY", CodeKind::Library)
+      .value("PACKAGE", CodeKind::Package)
+      .value("OURS", CodeKind::Ours)
+      .value("MUTED", CodeKind::Muted);
+  nb::enum_<ReadKind>(module, "ReadKind", nb::is_arithmetic(),
+                      "What a read asked of its owner, where Python must know.")
+      .value("WHOLE", ReadKind::Whole)
+      .value("FROZEN", ReadKind::Frozen);
+  nb::class_<WatchedCode>(module, "WatchedCode", "Notes what frames of this thread read of Python's state.")
+      .def(nb::init<nb::callable, nb::callable>(), nb::arg("freeze"), nb::arg("kind_of"),
+           "`freeze(object)` gives the contents of an object of a C type; `kind_of(file, module)` a CodeKind's value.")
+      .def("start", &WatchedCode::start, "Frames that begin from now on.")
+      .def("stop", &WatchedCode::stop, "What traced the thread before does so again.")
+      .def(
+          "note_argument", [](WatchedCode &self, nb::handle object) { self.reads().noteArgument(object.ptr()); },
+          nb::arg("object"), "It is an argument: another call brings its own.")
+      .def(
+          "name",
+          [](WatchedCode &self, nb::handle object, std::string path) {
+            self.reads().nameObject(object.ptr(), std::move(path));
+          },
+          nb::arg("object"), nb::arg("path"), "What reads of it are called.")
+      .def(
+          "note_contents", [](WatchedCode &self, nb::handle object) { self.reads().noteContents(object.ptr()); },
+          nb::arg("object"), "All that it holds may be read.")
+      .def(
+          "reads", [](WatchedCode &self) { return self.reads().reads(); },
+          "(read, path, code, line, is written, is silent, is of an argument) of each.")
+      .def(
+          "unwatched", [](WatchedCode &self) { return self.reads().unwatched(); },
+          "(path, type, code, line, whether it was advanced) of what cannot be looked at.")
+      .def(
+          "is_full", [](WatchedCode &self) { return self.reads().isFull(); },
+          "Whether there were more reads than are compared.");
+  module.def("note_item", &noteItem, nb::arg("owner"), nb::arg("key"), nb::arg("path"),
+             "The function that is watched on this thread, if one is, reads that item of the dict.");
+}
+
+void initPythonState(nb::module_ &module) {
+  initStateReads();
+  module.attr("NO_VALUE") = nb::borrow(noValue);
+  module.def("holds_state", &holdsState, nb::arg("reads"), "Whether each read gives what it did.");
+  module.def("group_reads", &groupReads, nb::arg("reads"), "The reads, those of one owner together.");
+  module.def(
+      "same_value", [](nb::handle a, nb::handle b) { return isSameValue(a.ptr(), b.ptr()); }, nb::arg("a").none(),
+      nb::arg("b").none(), "Plain values and tuples by type and bits, other objects by identity.");
+  module.def(
+      "value_of",
+      [](const nb::tuple &read) {
+        return valueOf(ReadKind(nb::cast<long>(read[0])), nb::object(read[1]).ptr(), nb::object(read[2]).ptr());
+      },
+      nb::arg("read"), "The value that the owner gives now; NO_VALUE: none.");
+  module.def(
+      "read_again",
+      [](const nb::tuple &read) {
+        return readOf(ReadKind(nb::cast<long>(read[0])), nb::object(read[1]).ptr(), nb::object(read[2]).ptr());
+      },
+      nb::arg("read"), "The read as it would be now.");
+  initWatch(module);
+}
+
+} // namespace tess::python
