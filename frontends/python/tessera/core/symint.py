@@ -20,9 +20,10 @@ class SymInt:
     [(2, 3), (2, 3), (2, 4), (2, 5)]
 
     `+ - * // %`, `max` and `min` of it with ints stay expressions, which operators take where they
-    take sizes: so the program serves other sizes, too. It is no `int`, but converts to one wherever
+    take sizes: so the program serves other sizes, too. `type` of it is not `int`, but it is an instance of one and converts to one wherever
     Python or NumPy wants an index: that and comparisons use the size of the recorded call, so that
-    the program serves the sizes for which the function does the same. It prints as the expression.
+    the program serves the sizes for which the function does the same. It prints as that number, and
+    one of a network as its expression.
 
     The expressions are those of JAX's symbolic dimensions (jax.export.symbolic_shape).
     """
@@ -37,7 +38,7 @@ class SymInt:
         """Of the recorded call. A program repeats nothing that Python makes of one of data."""
         if not self._recording:
             raise ValueError(
-                f"shape: a free size of a network must stay an expression, got a use of '{self!r}' "
+                f"shape: a free size of a network must stay an expression, got a use of '{self.expression}' "
                 "as a number"
             )
         if self._is_of_data:
@@ -58,11 +59,21 @@ class SymInt:
     def __hash__(self):
         return hash(self._number())
 
-    def __repr__(self):
+    @property
+    def __class__(self):
+        """`int`, which it is wherever Python asks by isinstance."""
+        return int
+
+    @property
+    def expression(self):
+        """Its text, by the sizes of the arguments."""
         return _core.size_text(self._handle)
 
+    def __repr__(self):
+        return repr(self._number()) if self._recording else self.expression
+
     def __format__(self, spec):
-        return format(self._number(), spec) if spec else repr(self)
+        return format(self._number(), spec) if self._recording else format(self.expression, spec)
 
     def __reduce__(self):
         return int, (self._number(),)

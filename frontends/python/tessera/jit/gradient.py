@@ -6,7 +6,7 @@ from .. import _core, effects
 from .._tree import flatten, unflatten
 from ..autodiff.modes import cast_as
 from ..tensor import Tensor
-from .recording import NeedsDataError, Recorded
+from .recording import NeedsDataError, Recorded, with_sizes
 from .sizes import Compiled
 
 
@@ -75,13 +75,16 @@ class TrackedCall(Recorded):
         """The call, compiled, and noted on the tape."""
         if self.gradient is None:
             return super().run(tensors, options, value)
-        inputs, saved = self.wanted(tensors), self.gradient.save_before(tensors, self.outside)
+        # The program may give the tensors other values, and the tape must know these.
+        wanted = self.wanted(tensors)
+        inputs = [_core.dup(tensor) for tensor in wanted]
+        saved = self.gradient.save_before(tensors, self.outside)
         results = self._execute(tensors, options)
         self.gradient.save_after(saved, results)
         value, outputs = self._deliver(tensors, results, value)
         outputs += results[len(self.slots) : self.gradient.num_results]
 
-        backward = functools.partial(self._backward, inputs, saved)
+        backward = functools.partial(self._backward, wanted, saved)
         _core.custom_function(inputs, outputs, backward)
         return value
 
@@ -198,7 +201,7 @@ def _record(function, tensors, args, kwargs, wanted, mask):
                 state.attach(wanted)
                 state.record()
                 value = function(*args, **kwargs)
-                leaves, structure = flatten(value)
+                value, leaves, structure, _ = with_sizes(value, False)
                 seen.name_tensors()
                 left, effect = _core.trace_grads(tensors)
                 results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + left
@@ -215,6 +218,7 @@ def _record(function, tensors, args, kwargs, wanted, mask):
         tapes.start()
     forward, backward, saved = halves
     call = Recorded(forward, effect, list(seen.lines()), structure, leaves, len(tensors))
+    call.note_same(tensors, leaves)
     return value, call, _Half(backward, saved, there), mask
 
 

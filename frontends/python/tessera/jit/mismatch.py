@@ -46,13 +46,20 @@ def check_same(name, first, second):
 
 
 class _ATensor:
+    def __init__(self, same):
+        self._same = same
+
     def __repr__(self):
-        return "Tensor"
+        """An argument by its number."""
+        return f"argument {self._same}" if isinstance(self._same, int) else "Tensor"
 
 
 def _ends(call):
     """The result around its tensors, and gradients."""
-    leaves = [_ATensor() if i in call.slots else leaf for i, leaf in enumerate(call.leaves)]
+    leaves = [
+        _ATensor(call.same.get(i)) if i in call.slots else leaf
+        for i, leaf in enumerate(call.leaves)
+    ]
     yield "", "", f"returns {unflatten(call.structure, leaves)!r}"
     for text in (*call.modes, *call.grads.lines()):
         yield "", "", text

@@ -6,6 +6,7 @@ from collections import Counter
 from .. import _core, effects
 from .._tree import flatten, unflatten
 from ..autodiff.modes import cast_as
+from ..core.symint import SymInt
 from ..tensor import Tensor
 from .sizes import Compiled
 
@@ -32,6 +33,8 @@ class Recorded(Compiled):
         self.structure, self.num_arguments = structure, num_arguments
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self.sizes = ()  # slots of sizes that data decides
+        self.same = {}  # by slot the number of an argument, or the tensor from outside, that it is
         self.checked = False  # whether a second recording has confirmed it
         self.gradient = None  # the program of a call that a tape follows
         self.key = self.kept = None  # the signature, and the place among all that traces keep
@@ -140,7 +143,8 @@ class Recorded(Compiled):
     def taking(self, again):
         """This call with what `again`, a recording of it at other sizes, wrote down."""
         call = copy.copy(self)
-        for name in ("recording", "grads", "modes", "structure", "leaves", "slots", "gradient"):
+        for name in ("recording", "grads", "modes", "structure", "leaves", "slots", "gradient",
+                     "sizes", "same"):  # fmt: skip
             setattr(call, name, getattr(again, name))
         return call
 
@@ -194,13 +198,36 @@ class Recorded(Compiled):
         return program(*tensors)
 
     def _deliver(self, tensors, results, value):
-        """The result around its tensors, and those."""
+        """The result around its tensors, and the program's tensors."""
         count = len(self.slots)
         self.grads.apply(tensors, results[count:])
         leaves = list(self.leaves) if value is None else flatten(value)[0]
-        for slot, result in zip(self.slots, results[:count], strict=True):
-            leaves[slot] = result if value is None else _core.give_value(leaves[slot], result)
-        return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
+        outputs = list(results[:count])
+        for number, slot in enumerate(self.slots):
+            same = self.same.get(slot)
+            if same is not None:
+                leaves[slot] = tensors[same] if isinstance(same, int) else same
+            elif value is None:
+                leaves[slot] = outputs[number]
+            else:
+                leaves[slot] = outputs[number] = _core.give_value(leaves[slot], outputs[number])
+        for slot in self.sizes:
+            leaves[slot] = leaves[slot].item()
+        return unflatten(self.structure, leaves), outputs
+
+    def forget_same(self, arguments):
+        """Results are other tensors than these arguments."""
+        gone = [i for i, same in self.same.items() if isinstance(same, int) and same in arguments]
+        for slot in gone:
+            del self.same[slot]
+
+    def note_same(self, tensors, leaves):
+        """Results that are arguments, or tensors from outside, are these in each call."""
+        known = {id(tensor): tensor for tensor in self.recording.captured}
+        known |= {id(tensor): number for number, tensor in enumerate(tensors)}
+        self.same = {
+            slot: known[id(leaves[slot])] for slot in self.slots if id(leaves[slot]) in known
+        }
 
 
 def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
@@ -217,7 +244,7 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
             value = function(*args, **kwargs)
             if seen.excluded:
                 return value, None
-            leaves, structure = flatten(value)
+            value, leaves, structure, sizes = with_sizes(value, run)
             seen.name_tensors()
             left, grads = _core.trace_grads(tensors)
         except BaseException as error:
@@ -227,4 +254,23 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
         results = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         recording = _core.trace_end(results + left)
     call = kind(recording, grads, list(seen.lines()), structure, leaves, len(tensors))
+    call.sizes = sizes
+    call.note_same(tensors, leaves)
     return value, call
+
+
+def with_sizes(value, run):
+    """(value, leaves, structure, slots) of a function's result: sizes of arguments are ints, and
+    those that data decides, at the `slots`, tensors among the leaves; in the value they are ints
+    where the function did `run`.
+    """
+    leaves, structure = flatten(value)
+    numbers = [i for i, leaf in enumerate(leaves) if type(leaf) is SymInt]
+    if not numbers:
+        return value, leaves, structure, ()
+    known = {i: leaves[i]._value for i in numbers}
+    slots = [i for i in numbers if leaves[i]._is_of_data]
+    for i in numbers:
+        leaves[i] = Tensor(leaves[i]) if i in slots else known[i]
+    given = [known[i] if run and i in known else leaf for i, leaf in enumerate(leaves)]
+    return unflatten(structure, given), leaves, structure, slots

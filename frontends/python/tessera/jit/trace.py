@@ -322,6 +322,8 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         warn_once(self, f"runs {how} {why}")
 
     def _run(self, variant, tensors, donated, value=None):
+        if donated:  # the caller keeps none of them
+            variant.forget_same(donated)
         if variant.program is not None:
             variant.kept.use()
             return variant.run(tensors, None, value)

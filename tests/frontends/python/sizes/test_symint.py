@@ -107,11 +107,10 @@ def seen_in_a_trace(look):
     return found[0]
 
 
-def test_it_is_no_int_and_counts_as_one():
+def test_it_counts_as_an_int():
     def _look(x):
         n = x.shape[0]
-        assert isinstance(n, SymInt)
-        assert not isinstance(n, int)
+        assert isinstance(n, SymInt) and isinstance(n, int)
         return (
             [0, 1, 2, 3, 4, 5, 6][n], list(range(n))[-1], int(n), float(n), math.sqrt(n + 10),
             n == 6, n != 6, n < 7, n >= 7, n > 5, hash(n) == hash(6), bool(n), {6: "six"}[n],
@@ -126,14 +125,31 @@ def test_it_is_no_int_and_counts_as_one():
     )  # fmt: skip
 
 
-def test_it_prints_as_the_expression():
-    n, text = seen_in_a_trace(lambda x: (x.shape[0], f"{x.shape[0] * 2 + 1}"))
-    assert text == "2*s8 + 1"
-    assert repr(n) == "s8"
+def test_it_prints_as_the_number_and_tells_its_expression():
+    texts = seen_in_a_trace(lambda x: [f"{x.shape[0]}", str(x.shape), f"{x.shape[0] * 2 + 1:3d}"])
+    assert texts == ["6", "(6, 4)", " 13"]
+    assert seen_in_a_trace(lambda x: (x.shape[0] * 2 + 1).expression) == "2*s8 + 1"
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_a_result_is_an_int(symbolic):
+    def _sizes(x):
+        chosen = x[x > 0]
+        return chosen, x.shape[0], {"all": [x.shape[0] * 2, chosen.shape[0], chosen.shape[0] + 1]}
+
+    traced = jit.trace(_sizes, symbolic=symbolic)
+    for count, more in ((1, 6), (1, 6), (2, 6), (4, 6), (1, 9), (3, 9), (3, 2), (0, 4)):
+        x = tessera.Tensor([1.0] * count + [-1.0] * more)
+        chosen, size, rest = traced(x)
+        numbers = [size, *rest["all"]]
+        assert chosen.shape == (count,) and {type(each) for each in numbers} == {int}
+        assert numbers == [count + more, 2 * (count + more), count, count + 1]
 
 
 def test_it_survives_its_trace_as_a_number():
-    n = seen_in_a_trace(lambda x: x.shape[0])
+    kept = []
+    seen_in_a_trace(lambda x: kept.append(x.shape[0]))
+    (n,) = kept
     assert F.ones((n, 2)).shape == (6, 2)
     assert pickle.loads(pickle.dumps(n)) == 6
     traced = jit.trace(lambda x: x.reshape(n, -1))
