@@ -272,16 +272,27 @@ void Recorder::noteGrad(TensorImpl &variable) {
     grads.push_back({&variable, variable.grad()});
 }
 
-llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
+llvm::Error Recorder::noteValueRead(TensorImpl &tensor) {
   if (readsSizes)
     return llvm::Error::success();
   if (outer && tensor.traceTag.owner != id)
-    return outer->checkRead(tensor);
-  if (tensor.traceTag.owner != id || recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
+    return outer->noteValueRead(tensor);
+  bool isOwn = tensor.traceTag.owner == id;
+  if (isOwn && recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
     return llvm::Error::success();
-  return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would not), "
-                         "got a read of " +
-                         toString(tensor.meta()));
+  bool mayChangeUnseen = tensor.storage().isForeign() && !tensor.storage().isReadOnly();
+  if (!isOwn && !mayChangeUnseen) {
+    tensor.storage().noteCopy();
+    recording.valueReads.push_back({WeakTensor(tensor), tensor.dup(), tensor.storage().version()});
+    return llvm::Error::success();
+  }
+  if (isOwn && !(readsAllowed && runsOperators()))
+    return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would "
+                           "not), got a read of " +
+                           toString(tensor.meta()));
+  if (recording.ownRead.empty())
+    recording.ownRead = Location::here().describe();
+  return llvm::Error::success();
 }
 
 void Recorder::collectUpdates() {

@@ -40,6 +40,10 @@ public:
   /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run,
                                                          const DataSizes &dataSizes = {});
+  /// Lets the function read values of its own tensors: the recording then says why it is no program.
+  void allowReads() { readsAllowed = true; }
+  /// Must be called before the value of a tensor is read. An error when that would make the trace depend on data.
+  llvm::Error noteValueRead(TensorImpl &tensor);
   /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
   /// go on, for which the body's operators have not happened. With InferBounds a size that depends on data is its upper
   /// bound, moved as those of the outer recording are; with InferOnly it is an error. `axes`: those of each argument.
@@ -115,8 +119,6 @@ private:
   void takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   void takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   int64_t movedSize(int64_t known, int64_t most);
-  /// An error when reading the value would make the trace depend on data.
-  llvm::Error checkRead(const TensorImpl &tensor) const;
   void record(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a tensor that the function made of bytes.
   void recordConstant(TensorImpl &tensor);
@@ -145,6 +147,7 @@ private:
   std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
   std::unique_ptr<SizeTensors> sizeTensors;       // the same
   bool readsSizes = false;                        // a read is that of readSizes()
+  bool readsAllowed = false;
   // Of a body: what recorded the thread before, and the tags of captured variables from there.
   std::shared_ptr<Recorder> outer;
   std::vector<std::pair<TensorRef, Tag>> outerTags;
@@ -156,6 +159,12 @@ private:
 inline void noteGrad(TensorImpl &variable) {
   if (Recorder *recorder = Recorder::current())
     recorder->noteGrad(variable);
+}
+
+/// Must be called before memory of a tensor is read, or given away to be read: this thread may record.
+inline llvm::Error noteValueRead(TensorImpl &tensor) {
+  Recorder *recorder = Recorder::current();
+  return recorder ? recorder->noteValueRead(tensor) : llvm::Error::success();
 }
 
 /// Whether TESS_DISABLE_TRACE is set, and not to 0. Each traced call asks, because the environment may change.

@@ -26,7 +26,13 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
     TensorRef variable = look.first.lock();
     return !variable || isAsItWas(*variable, look.second);
   };
-  return llvm::all_of(capturedList,
+  auto holdsValue = [](const ValueRead &read) {
+    TensorRef variable = read.variable.lock();
+    return !variable || (variable->storageRef() == read.value->storageRef() &&
+                         variable->offset() == read.value->offset() && variable->storage().version() == read.version);
+  };
+  return llvm::all_of(valueReads, holdsValue) &&
+         llvm::all_of(capturedList,
                       [&](uint32_t number) { return isAsItWas(*valueList[number].tensor, valueList[number].meta); }) &&
          llvm::all_of(lookedAt, holdsLook);
 }
@@ -48,6 +54,8 @@ void Recording::dropSnapshots() const {
 }
 
 std::string Recording::whyEager() const {
+  if (!ownRead.empty())
+    return "it looks at the value of a tensor at " + ownRead;
   if (dataShapes)
     return "it looks at a size that depends on data";
   if (!move.empty())

@@ -114,6 +114,14 @@ private:
   std::vector<Update> updateList;
   std::vector<std::pair<WeakTensor, TensorMeta>> lookedAt; // variables of which it read nothing but the shape
   runtime::Device *home = nullptr;                         // creationDevice() of the function
+  /// Tensors from outside whose value the function read, each with what it held then.
+  struct ValueRead {
+    WeakTensor variable;
+    TensorRef value;
+    uint32_t version = 0;
+  };
+  std::vector<ValueRead> valueReads;
+  std::string ownRead; // the place where it read the value of a tensor of its own
   bool dataShapes = false;
   std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;

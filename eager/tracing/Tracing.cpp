@@ -109,7 +109,7 @@ llvm::Expected<SizeValues> Recorder::readSizes(TensorImpl &tensor) {
 
 llvm::Error Recorder::apply(Call &call, Tensors &results) {
   if (call.op.kind == OperatorKind::GetAttr && static_cast<const GetAttr &>(call.op).attr == GetAttr::Value)
-    if (llvm::Error e = checkRead(*call.operands[0].tensor))
+    if (llvm::Error e = noteValueRead(*call.operands[0].tensor))
       return e;
   if (call.op.kind == OperatorKind::DupTensor) {
     noteUse(*call.operands[0].tensor);

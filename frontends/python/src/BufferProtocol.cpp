@@ -9,6 +9,7 @@
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/tensor/Queue.h"
+#include "eager/tracing/Recorder.h"
 #include "ops/table/Builtin.h"
 
 namespace tess::python {
@@ -80,6 +81,8 @@ bool canView(const TensorImpl &tensor, int flags) {
 
 /// The tensor, or a row-major copy where the request knows no strides.
 llvm::Expected<TensorRef> viewed(TensorImpl &tensor, int flags) {
+  if (llvm::Error e = noteValueRead(tensor))
+    return std::move(e);
   bool takesStrides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   bool wantsRows = !takesStrides || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS;
   if (!wantsRows || tensor.isContiguous())

@@ -13,6 +13,7 @@
 
 #include "eager/tensor/Placement.h"
 #include "eager/tensor/Queue.h"
+#include "eager/tracing/Recorder.h"
 #include "ops/table/Builtin.h"
 #include "runtime/device/Device.h"
 
@@ -312,6 +313,8 @@ PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
                                    &device, &copy))
     return nullptr;
   std::optional<Request> request = readRequest(stream, version, device, copy);
+  if (llvm::Error e = noteValueRead(implOf(self)))
+    return raise(std::move(e));
   return request ? exportTensor(implOf(self), *request) : nullptr;
 }
 

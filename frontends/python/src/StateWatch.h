@@ -47,7 +47,7 @@ public:
   /// The line that runs, and how it counts.
   void setPlace(CodeKind kind, PyCodeObject *code, int line);
 
-  /// What is made within the call: nothing of it counts.
+  /// Nothing counts of an object that is made within the call.
   void noteInside(PyObject *object);
   bool isInside(PyObject *object) const { return inside.count(object); }
   /// Whether anything has been said of the object.

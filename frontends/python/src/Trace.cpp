@@ -253,10 +253,12 @@ thread_local std::shared_ptr<Recorder> recorder;
 /// The point in the recording where the gradient of the function begins.
 thread_local Recorder::Boundary boundary;
 
-void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, SizeMove move) {
+void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, SizeMove move, bool reads) {
   Recorder::Mode mode = run ? Recorder::Mode::Run : bounds ? Recorder::Mode::InferBounds : Recorder::Mode::InferOnly;
   DataSizes dataSizes{like ? like->recording : nullptr, std::move(move)};
   recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode, dataSizes));
+  if (reads)
+    recorder->allowReads();
 }
 
 nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype, const std::string &device) {
@@ -403,9 +405,9 @@ void initTrace(nb::module_ &module) {
       .def_prop_ro("why", [](PySizedProgram &self) { return self.sized->why(); });
   module.def(
       "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
-      nb::arg("like").none() = nb::none(), nb::arg("move") = SizeMove(),
+      nb::arg("like").none() = nb::none(), nb::arg("move") = SizeMove(), nb::arg("reads") = false,
       "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
-      "sizes that depend on data.");
+      "sizes that depend on data. With `reads` values may be read, by which the recording is no program.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = "",
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");

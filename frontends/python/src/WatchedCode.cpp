@@ -91,7 +91,7 @@ void WatchedCode::leave(PyFrameObject *frame) {
   frames.pop_back();
 }
 
-/// What an instruction left on the stack, and nobody else refers to, is made within the call.
+/// An object that an instruction left on the stack, and nobody else refers to, is made within the call.
 void WatchedCode::seeResult(Frame &at) {
   bool isNew = std::exchange(at.makesObject, false);
   PyObject *result = stackValue(at.frame, 0);

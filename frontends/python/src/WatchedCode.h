@@ -7,8 +7,8 @@
 
 namespace tess::python {
 
-/// Follows the frames of this thread from start() to stop(). What traced them before, a debugger say, still is told of
-/// calls, lines, returns and exceptions.
+/// Follows the frames of this thread from start() to stop(). A debugger that traced them before still is told of calls,
+/// lines, returns and exceptions.
 class WatchedCode {
 public:
   /// `kindOf` gives the CodeKind of a file and of the name of its module.

@@ -20,10 +20,10 @@ class SymInt:
     [(2, 3), (2, 3), (2, 4), (2, 5)]
 
     `+ - * // %`, `max` and `min` of it with ints stay expressions, which operators take where they
-    take sizes: so the program serves other sizes, too. `type` of it is not `int`, but it is an instance of one and converts to one wherever
-    Python or NumPy wants an index: that and comparisons use the size of the recorded call, so that
-    the program serves the sizes for which the function does the same. It prints as that number, and
-    one of a network as its expression.
+    take sizes: so the program serves other sizes, too. It is an instance of `int`, though `type`
+    says otherwise, and converts to one wherever Python or NumPy wants an index: that, its text and
+    comparisons use the size of the recorded call, so that the program serves the sizes for which
+    the function does the same. One of a network prints as its expression.
 
     The expressions are those of JAX's symbolic dimensions (jax.export.symbolic_shape).
     """
@@ -38,8 +38,8 @@ class SymInt:
         """Of the recorded call. A program repeats nothing that Python makes of one of data."""
         if not self._recording:
             raise ValueError(
-                f"shape: a free size of a network must stay an expression, got a use of '{self.expression}' "
-                "as a number"
+                "shape: a free size of a network must stay an expression, got a use of "
+                f"'{self.expression}' as a number"
             )
         if self._is_of_data:
             _core.note_data_read(self._recording)

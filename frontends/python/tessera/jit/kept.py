@@ -62,7 +62,7 @@ class Kept:
         return variant
 
     def _forgetter(self, variant):
-        """What is called when `variant` must go."""
+        """A function to call when `variant` must go."""
         trace, call = weakref.ref(self), weakref.ref(variant)  # who is kept keeps nobody alive
 
         def _forget(for_bytes):

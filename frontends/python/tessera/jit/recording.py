@@ -235,7 +235,8 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
     as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, and
-    those of the recording `like`, moved by `move`, where that is given.
+    those of the recording `like`, moved by `move`, where that is given. With `reads` the function
+    may look at values of its tensors, and the call is none of a program then.
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
     """
     with effects.Effects(run) as seen:

@@ -41,6 +41,10 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     their memory, and a later use of such a tensor is an error. What signatures keep is bounded in
     bytes over all traces: `config.set_trace_limit`.
 
+    A function that looks at values of its tensors (`item`, `numpy`, `print`) runs eagerly, with a
+    RuntimeWarning; with `symbolic` or `check` that is a ValueError. A value from outside is part of
+    the state that is compared.
+
     With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
     function has ended. With `record_only` no call runs, and results have shapes and no values: for
     `dump`. With `imperative` the first call is recorded, for `dump`, and all run eagerly. Parts
@@ -218,13 +222,14 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         call = self.function, tensors, args, kwargs
         try:
             with PythonState(self.function, args, kwargs) as state:
-                value, variant = record(*call, run=not lazy, kind=kind)
+                reads = not (self.symbolic or self.check)
+                value, variant = record(*call, run=not lazy, kind=kind, reads=reads)
         except (NeedsDataError, ExcludedError):
             if self.record_only:
                 raise
             lazy = False
             with PythonState(self.function, args, kwargs) as state:
-                value, variant = record(*call)
+                value, variant = record(*call, reads=not self.symbolic)
         if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value

@@ -301,21 +301,6 @@ def test_an_exception_while_recording_leaves_no_trace():
     assert same_bits(fails(x), x + 1) and same_bits(fails(x), x + 1)
 
 
-@pytest.mark.parametrize(
-    "read", [lambda y: y.item(), lambda y: y.numpy(), lambda y: bool(y > 0), lambda y: float(y)]
-)
-def test_a_graph_break_is_loud(read):
-    def f(x):
-        y = x.sum()
-        read(y)
-        return y * 2
-
-    traced = jit.trace(f)
-    with pytest.raises(ValueError, match="trace: a traced function must not look at the value"):
-        traced(tensor(3))
-    assert same_bits(traced.function(tensor(3)), tensor(3).sum() * 2)
-
-
 def test_reading_outside_tensors_is_allowed_only_as_constants():
     outside = tessera.Tensor([2.0])
     traced = jit.trace(lambda x: x * outside.shape[0])
@@ -371,32 +356,3 @@ def test_fused_equals_separate():
     for _ in range(2):
         assert same_bits(fused(x), f(x)) and same_bits(separate(x), f(x))
     assert fused.program().launches < separate.program().launches
-
-
-@pytest.mark.parametrize("symbolic", [False, True])
-def test_results_that_are_arguments_or_from_outside_are_the_same_tensors(symbolic):
-    kept = tessera.Tensor([0.0])
-    traced = jit.trace(lambda x, y: (y, kept, x + y, x), symbolic=symbolic)
-    for number in range(4):
-        x, y = tessera.Tensor([1.0]), tessera.Tensor([2.0])
-        first, outside, total, last = traced(x, y)
-        assert first is y and outside is kept and last is x and total.item() == 3
-        outside += 1
-        assert kept.item() == number + 1
-
-
-def test_an_argument_that_is_overwritten_has_its_gradient():
-    def invert(x, y):
-        result = 1 / x
-        x[:] = y
-        return result, x * 3
-
-    def gradients(function):
-        for number in range(4):
-            x, y = tessera.Tensor([1.0 + number]), tessera.Tensor([7.0])
-            with GradManager().attach([x, y]) as manager:
-                first, second = function(x, y)
-                manager.backward(first.sum() + second.sum())
-            yield x.grad.tolist(), y.grad.tolist()
-
-    assert list(gradients(jit.trace(invert))) == list(gradients(invert))
