@@ -1,14 +1,19 @@
 """What it costs to record a call beside running it eagerly; the peer column is Tessera's eager."""
 
+import types
+
 import networks
 import numpy as np
 import tessera
 from harness import Row, interleaved, synced
+from tessera import jit
+from tessera.jit.python_state import PythonState
 from tessera.jit.recording import record
 
 CHAIN = 1000
 MOST_PER_OPERATOR = 1000  # ns
 MOST_OF_EAGER = 1.1
+MOST_FOR_READS = 500  # ns
 
 
 def recorded(function, tensors):
@@ -32,6 +37,55 @@ def chain():
     return [Row(name, both - eager, "ns", target=MOST_PER_OPERATOR)]
 
 
+class Scale:
+    """Values of a class, an object and a base, by a method and a property."""
+
+    first = second = 1.0
+
+    def __init__(self):
+        self.third = self.fourth = 1.0
+
+    @property
+    def read(self):
+        return self.third * self.fourth
+
+    def times(self, x):
+        return x * (self.first * self.second * self.read)
+
+
+def reads():
+    """A traced call that reads ten values of Python's state, beside one that reads none."""
+    scale, space, table = Scale(), types.SimpleNamespace(a=1.0, b=1.0), {"c": 1.0, "d": 1.0}
+    settings = types.ModuleType("settings")
+    settings.first = settings.second = 1.0
+
+    def reading(x):
+        more = settings.first * settings.second * space.a * space.b * table["c"] * table["d"]
+        return scale.times(x) * more
+
+    x = tessera.Tensor(np.ones(16, np.float32))
+    traced, plain = jit.trace(reading), jit.trace(lambda x: x * 1.0 * 1.0)
+    for _ in range(3):
+        traced(x), plain(x)
+    with_reads, without = interleaved(lambda: traced(x), lambda: plain(x))
+    extra = (with_reads - without) * 1e9
+    return [
+        Row("ten values of Python's state, compared in a call", extra, "ns", None, MOST_FOR_READS)
+    ]
+
+
+def watched():
+    """Recording a function whose frames are watched: what each add costs more."""
+    x = tessera.Tensor(np.ones(16, np.float32))
+
+    def watch():
+        with PythonState(chained, (x, x), {}):
+            return record(chained, [x, x], (x, x), {})
+
+    both, bare = interleaved(synced(watch), synced(recorded(chained, (x, x))))
+    return [Row("watching an add that is recorded", (both - bare) / CHAIN * 1e9, "ns")]
+
+
 def model(name, build, batch):
     """A training step, recorded and not."""
     inputs, labels = batch()
@@ -53,6 +107,8 @@ def model(name, build, batch):
 
 
 BENCHMARKS = {
+    "recording_reads": reads,
+    "recording_watched": watched,
     "recording_chain": chain,
     "recording_mlp": lambda: model("MLP", networks.mlp, networks.mlp_batch),
     "recording_resnet18": lambda: model("ResNet-18", networks.resnet18, networks.resnet_batch),

@@ -13,7 +13,7 @@ namespace tess::python {
 
 namespace nb = nanobind;
 
-/// What was asked of the owner.
+/// The question that was asked of the owner.
 enum class ReadKind : uint8_t {
   Item,           // a dict's value under the key
   Attribute,      // an object's attribute: `value` in its dict, `how` (type, what the type has under that name)
