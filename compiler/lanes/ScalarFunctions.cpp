@@ -179,7 +179,16 @@ static V emitComparison(ScalarFn fn, V a, V b, bool isUnsigned) {
   }
 }
 
-static V emitClass(ScalarFn fn, V x) {
+static V emitSignBit(V x, bool isUnsigned) {
+  V bits = isFloat(x.elem()) ? toBits(x) : x;
+  if (isUnsigned || x.elem() == Elem::I1)
+    return x.b().constantBits(Elem::I1, x.isVector(), 0);
+  return x.b().compare(LaneBuilder::Cmp::Lt, bits, bits.ci(0));
+}
+
+static V emitClass(ScalarFn fn, V x, bool isUnsigned) {
+  if (fn == ScalarFn::SignBit)
+    return emitSignBit(x, isUnsigned);
   constexpr double inf = std::numeric_limits<double>::infinity();
   V yes = x.b().constantBits(Elem::I1, x.isVector(), 1), no = x.b().constantBits(Elem::I1, x.isVector(), 0);
   if (!isFloat(x.elem()))
@@ -201,7 +210,8 @@ V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef
     return fn == ScalarFn::Not ? bitNot(a) : emitBool(fn, a, castValue(args[1], types[1], DType::Bool));
   }
   if (info.type == ScalarType::Bool)
-    return info.arity == 1 ? emitClass(fn, args[0]) : emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
+    return info.arity == 1 ? emitClass(fn, args[0], isUnsigned(types[0]))
+                           : emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
   if (fn == ScalarFn::Real || fn == ScalarFn::Imag)
     return fn == ScalarFn::Real ? realPart(args[0]) : imagPart(args[0]);
   if (fn == ScalarFn::Complex)

@@ -1,6 +1,8 @@
 //===- ComplexLowering.cpp - complex functions as real nodes --------------===//
 #include "compiler/lowering/ComplexLowering.h"
 
+#include <limits>
+
 namespace tess::compiler {
 
 namespace {
@@ -66,6 +68,24 @@ public:
     return {re, im};
   }
 
+  /// (log |x|, angle).
+  Parts log(Parts x) {
+    int16_t length = logOfLength(x), angle = f(ScalarFn::Atan2, {x.im, x.re});
+    return {length, angle};
+  }
+
+  /// exp(y log(x)). Where y is 0 it is 1; else a power of 0 is 0, or NaN unless the real part of y is positive.
+  Parts pow(Parts x, Parts y) {
+    int16_t zero = nodes.constant(0, part), one = nodes.constant(1, part), nan = nodes.constant(kNan, part);
+    Parts plain = exp(mul(y, log(x)));
+    int16_t isZero = testParts(ScalarFn::Eq, {x, {zero, zero}}, true);
+    int16_t ofZero = chosen(test(ScalarFn::Gt, {y.re, zero}), zero, nan);
+    int16_t isOne = testParts(ScalarFn::Eq, {y, {zero, zero}}, true);
+    int16_t re = chosen(isOne, one, chosen(isZero, ofZero, plain.re));
+    int16_t im = chosen(isOne, zero, chosen(isZero, ofZero, plain.im));
+    return {re, im};
+  }
+
   int16_t test(ScalarFn fn, llvm::ArrayRef<int16_t> args) { return nodes.apply(fn, DType::Bool, args); }
 
   /// A question about both parts: whether it is true of each, or of any.
@@ -80,6 +100,25 @@ public:
   }
 
 private:
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+  /// log |x|. Near 1 the logarithm of |x|^2 = 1 + (large - 1) (large + 1) + small^2 keeps the digits.
+  int16_t logOfLength(Parts x) {
+    int16_t one = nodes.constant(1, part), half = nodes.constant(0.5, part), two = nodes.constant(2, part);
+    Parts size = eachPart(ScalarFn::Abs, x);
+    int16_t large = f(ScalarFn::Max, {size.re, size.im}), small = f(ScalarFn::Min, {size.re, size.im});
+    int16_t less = f(ScalarFn::Sub, {large, one}), more = f(ScalarFn::Add, {large, one});
+    int16_t above = times(less, more), square = times(small, small);
+    int16_t near = times(half, f(ScalarFn::Log1p, {f(ScalarFn::Add, {above, square})}));
+    int16_t isAbove = test(ScalarFn::Gt, {large, half}), isBelow = test(ScalarFn::Lt, {large, two});
+    int16_t isNear = nodes.apply(ScalarFn::And, DType::Bool, {isAbove, isBelow});
+    return chosen(isNear, near, f(ScalarFn::Log, {abs(x)}));
+  }
+
+  int16_t chosen(int16_t condition, int16_t a, int16_t b) {
+    return nodes.apply(ScalarFn::Select, part, {condition, a, b});
+  }
+
   Parts scaled(Parts x, int16_t scale) {
     int16_t re = times(x.re, scale), im = times(x.im, scale);
     return {re, im};
@@ -113,6 +152,10 @@ int16_t applyComplex(NodeBuilder &nodes, ScalarFn fn, llvm::ArrayRef<int16_t> ar
     return joined(parts.div(x, y));
   case ScalarFn::Exp:
     return joined(parts.exp(x));
+  case ScalarFn::Log:
+    return joined(parts.log(x));
+  case ScalarFn::Pow:
+    return joined(parts.pow(x, y));
   case ScalarFn::Abs:
     return parts.abs(x);
   case ScalarFn::Eq:

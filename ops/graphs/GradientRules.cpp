@@ -1,6 +1,7 @@
 //===- GradientRules.cpp - gradients of reductions, products, views ------===//
 #include "ops/graphs/GradientRules.h"
 #include "ops/graphs/GraphPieces.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::gradients {
 
@@ -40,19 +41,22 @@ static Values ofMean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v)
   return {broadcastLike(b, castTo(b, call(b, "div", {grad, count}), dtype), v[0])};
 }
 
-/// Each element's gradient is the product of the others: out / x if none is zero. If exactly one is zero, only that one
-/// has a gradient, the product of the others.
+/// Each element's gradient is the product of the others, those before it along an axis times those after it. No
+/// division, so a zero is like any number, in further gradients too. Over several axes: a product of products, axis by
+/// axis.
 static Values ofProd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int x = v[0], zero = constantLike(b, 0, x), one = constantLike(b, 1, x);
-  int isZero = call(b, "equal", {x, zero});
-  int factor = call(b, "where", {isZero, one, x});
-  pieces::Attrs reduced = {{"axes", op.attr("axes")}, {"keepdims", true}};
-  int rest = call(b, "prod", {factor}, reduced);
-  int zeros = call(b, "sum", {castTo(b, isZero, b.meta(x).dtype)}, reduced);
-  int atZero = call(b, "where", {call(b, "equal", {zeros, one}), rest, zero});
-  int elsewhere = call(b, "where", {call(b, "equal", {zeros, zero}), call(b, "div", {rest, factor}), zero});
-  int others = call(b, "where", {isZero, atZero, elsewhere});
-  return {call(b, "mul", {withAxes(b, op, v[2], x), others})};
+  int product = v[0], grad = withAxes(b, op, v[2], v[0]);
+  llvm::SmallVector<int, 4> others;
+  for (int64_t axis : reducedAxes(op, b.meta(v[0]).rank())) {
+    auto upTo = [&](bool reverse) {
+      return call(b, "cumprod", {product}, {{"axis", axis}, {"exclusive", true}, {"reverse", reverse}});
+    };
+    others.push_back(call(b, "mul", {upTo(false), upTo(true)}));
+    product = call(b, "prod", {product}, {{"axes", IntList{axis}}, {"keepdims", true}});
+  }
+  for (int each : llvm::reverse(others))
+    grad = call(b, "mul", {grad, each});
+  return {grad};
 }
 
 /// Equal elements share the gradient evenly.

@@ -82,7 +82,15 @@ Values matinv(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
 
 Values det(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
   Matrices m(b);
-  return {m.mul(m.number(m.mul(v[1], v[2])), m.transposed(m.inverse(v[0])))};
+  return {m.mul(m.number(v[2]), m.transposed(call(b, "adjugate", {v[0]})))};
+}
+
+/// x^-T sum(da a) - a^T da x^-T, where a^T is det(x) x^-T.
+Values adjugate(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
+  Matrices m(b);
+  int inverse = m.inverse(v[0]);
+  int sum = call(b, "sum", {m.mul(v[1], v[2])}, {{"axes", IntList{-2, -1}}, {"keepdims", true}});
+  return {m.sub(m.mul(sum, m.transposed(inverse)), m.product(m.product(v[1], v[2], true), inverse, false, true))};
 }
 
 /// The sign has no gradient.

@@ -9,6 +9,8 @@
 #include "ops/graphs/GradientRules.h"
 #include "ops/graphs/GraphPieces.h"
 
+#include <limits>
+
 namespace tess::gradients {
 
 using namespace pieces;
@@ -63,10 +65,12 @@ private:
     return {grad, mul(grad, before())};
   }
 
-  /// h[t] = log(exp(h[t-1]) + exp(x[t])): the shares of both in the sum.
+  /// h[t] = log(exp(h[t-1]) + exp(x[t])): the shares of both in the sum; 0 where the sum is -inf, as both are then.
   Values logAddExp() {
     int sum = isExclusive() ? again(operands, false, isReverse()) : out;
-    auto shareOf = [&](int value) { return call(b, "exp", {call(b, "sub", {value, sum})}); };
+    int isNothing = call(b, "equal", {sum, constantLike(b, -std::numeric_limits<double>::infinity(), sum)});
+    int divisor = call(b, "where", {isNothing, constantLike(b, 0.0, sum), sum});
+    auto shareOf = [&](int value) { return call(b, "exp", {call(b, "sub", {value, divisor})}); };
     return {mul(arriving(shareOf(before())), shareOf(operands[0]))};
   }
 

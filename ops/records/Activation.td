@@ -6,8 +6,11 @@ include "ops/records/Elementwise.td"
 
 class Activation<string m, string what, dag body, string expr, dag grad>
     : FloatUnary<m, what, body, expr, grad, "-6", "6"> {
+  let gradient = [grad];
   let python = Py<"functional.nn", m>;
 }
+// Beyond it the bell that multiplies it in a slope is 0, where x itself may be infinite.
+defvar boundedX = (op<"clip", "lower=-1000.0;upper=1000.0"> $x);
 // The same of integers, too, which stay what they are.
 class Limit<string m, string what, dag body, string expr, dag grad> : Activation<m, what, body, expr, grad> {
   let arguments = (ins Tess_Number:$x);
@@ -54,7 +57,7 @@ def Tess_LogsigmoidOp : Activation<"logsigmoid", "logarithm of the sigmoid",
 }
 def Tess_SiluOp : Activation<"silu", "the element times its sigmoid", (s_mul $x, (s_sigmoid $x)),
     "x * sp.special.expit(x)",
-    (op<"mul"> $dout, (op<"mul"> (op<"sigmoid"> $x), (op<"add"> (op<"mul"> $x, (op<"sub"> K<"1", "x">,
+    (op<"mul"> $dout, (op<"mul"> (op<"sigmoid"> $x), (op<"add"> (op<"mul"> boundedX, (op<"sub"> K<"1", "x">,
         (op<"sigmoid"> $x))), K<"1", "x">)))> {
   let description = [{`out = x * sigmoid(x)`; -inf gives NaN. S. Elfwing, E. Uchibe, K. Doya: Sigmoid-Weighted
     Linear Units, Neural Networks 107, 2018.}];
@@ -99,8 +102,8 @@ def Tess_GeluOp : Tess_Op<"gelu"> {
                             (op<"add"> (op<"erf"> (op<"mul"> $x, K<"0.70710678118654752", "x">)), K<"1", "x">))];
   let gradient = [(op<"mul"> $dout, (op<"add">
       (op<"mul"> K<"0.5", "x">, (op<"add"> (op<"erf"> (op<"mul"> $x, K<"0.70710678118654752", "x">)), K<"1", "x">)),
-      (op<"mul"> (op<"mul"> $x, K<"0.3989422804014327", "x">),
-                 (op<"exp"> (op<"mul"> K<"-0.5", "x">, (op<"square"> $x))))))];
+      (op<"mul"> (op<"mul"> boundedX, K<"0.3989422804014327", "x">),
+                 (op<"exp"> (op<"mul"> K<"-0.5", "x">, (op<"square"> boundedX))))))];
   let samples = UnarySamples<"-4", "4">.all;
   let oracle = Oracle<"x * sp.stats.norm.cdf(x)">;
   let python = Py<"functional.nn", "gelu">;
@@ -160,7 +163,7 @@ defvar tanhOfSoftplus = (op<"tanh"> (op<"softplus"> $x));
 def Tess_MishOp : InpActivation<"mish", "the element times the hyperbolic tangent of its softplus",
     (s_mul $x, (s_tanh (s_add (s_max $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))))),
     "x * np.tanh(np.logaddexp(x, 0))",
-    (op<"mul"> $dout, (op<"add"> tanhOfSoftplus, (op<"mul"> (op<"mul"> $x, (op<"sigmoid"> $x)),
+    (op<"mul"> $dout, (op<"add"> tanhOfSoftplus, (op<"mul"> (op<"mul"> boundedX, (op<"sigmoid"> $x)),
                       (op<"sub"> K<"1", "x">, (op<"square"> tanhOfSoftplus)))))> {
   let description = [{`out = x * tanh(log(1 + exp(x)))`; -inf gives NaN. D. Misra: Mish: A Self Regularized
     Non-Monotonic Activation Function, BMVC 2020.}];

@@ -148,6 +148,13 @@ class piece<string p, list<string> t = []> { string piece = p; list<string> term
 class K<string v, string like> { string value = v; string likeOperand = like; }
 def none;
 def same; // (same $dout): the value itself
+// In `gradient` of an elementwise operator: `grad`, or 0 where 0 arrives and the slope is infinite or NaN, as of an element
+// that a mask leaves out. It stays linear in $dout, as gradients of gradients need it.
+class Arriving<dag grad> {
+  defvar zero = K<"0", "dout">;
+  defvar isLeftOut = (op<"logical_and"> (op<"isnan"> grad), (op<"equal"> $dout, zero));
+  dag all = (when<"isComplex(@dout)"> grad, (op<"where"> isLeftOut, zero, grad));
+}
 // `x`, whose rank is a term, from `start` to below `stop` along an axis.
 class Slice<dag x, string rank, string axis, string start, string stop, string step = "1"> {
   defvar end = !if(!empty(stop), "9223372036854775807", stop);

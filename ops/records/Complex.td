@@ -24,12 +24,17 @@ def Tess_RealOp : Part<"real", "real part", (s_real $x), "np.real(x)", (op<"comp
 def Tess_ImagOp : Part<"imag", "imaginary part", (s_imag $x), "np.imag(x)", (op<"complex"> K<"0", "dout">, $dout)> {
   let description = [{`out = b` of x = a + b i; 0 of a real number.}];
 }
+// 0 and infinite numbers have no slope of their angle: 0 takes their place, and 1 that of their length.
+defvar lengthOfX = (op<"abs"> $x);
+defvar hasAngle = (op<"logical_and"> (op<"greater"> lengthOfX, K<"0", "out">), (op<"isfinite"> lengthOfX));
+defvar pointOfX = (op<"where"> hasAngle, $x, K<"0", "x">);
+defvar lengthOfPoint = (op<"where"> hasAngle, lengthOfX, K<"1", "out">);
 def Tess_AngleOp : Part<"angle", "angle of a complex number", (s_atan2 (s_imag $x), (s_real $x)), "np.angle(x)",
-    (op<"mul"> (op<"complex"> (op<"neg"> (op<"imag"> $x)), (op<"real"> $x)),
-               (op<"complex"> (op<"div"> $dout, (op<"square"> (op<"abs"> $x))), K<"0", "dout">)),
+    (op<"mul"> (op<"complex"> (op<"neg"> (op<"div"> (op<"imag"> pointOfX), lengthOfPoint)), (op<"div"> (op<"real"> pointOfX), lengthOfPoint)),
+               (op<"complex"> (op<"div"> $dout, lengthOfPoint), K<"0", "dout">)),
     Tess_FloatOrComplex, Tess_Float> {
-  let description = [{`out = arctan2(b, a)` of x = a + b i, in [-pi, pi]: 0 or pi of a real number. At 0 the
-    gradient is NaN.}];
+  let description = [{`out = arctan2(b, a)` of x = a + b i, in [-pi, pi]: 0 or pi of a real number. The
+    gradient at 0, and of an infinite number, is 0.}];
   let python = Py<"functional.math", "angle", [], "", ["x=inp"]>;
 }
 def Tess_ConjOp : Unary<"conj", "conjugate of a complex number", (s_conj $x), "np.conj(x)", (op<"conj"> $dout),

@@ -39,6 +39,7 @@ class Unary<string m, string what, dag body, string expr, dag grad, Constraint t
 class FloatUnary<string m, string what, dag body, string expr, dag grad, string lo = "-2", string hi = "2",
                  Constraint type = Tess_Float> : Unary<m, what, body, expr, grad, type> {
   let dtypes = PromoteFloat<["x"]>;
+  let gradient = [Arriving<grad>.all];
   let samples = UnarySamples<lo, hi>.all;
 }
 // A question about one element, a float if it may be other than a finite number.
@@ -72,6 +73,7 @@ class Binary<string m, string what, dag body, string expr, list<dag> grads, stri
 class FloatBinary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
                   Constraint type = Tess_Float> : Binary<m, what, body, expr, grads, symbol, type> {
   let dtypes = PromoteFloat<["x", "y"]>;
+  let gradient = !foreach(grad, grads, Arriving<grad>.all);
   let samples = BinarySamples<"0.5", "2">.all;
 }
 class Compare<string m, string what, dag body, string expr, string symbol, Constraint type = Tess_NumberOrBool>
@@ -106,7 +108,7 @@ def Tess_SubOp : Binary<"sub", "difference of two tensors", (s_sub $x, $y), "x -
   let onnx = "Sub";
 }
 def Tess_MulOp : Binary<"mul", "product of two tensors", (s_mul $x, $y), "x * y",
-                        [(op<"mul"> $dout, (op<"conj"> $y)), (op<"mul"> $dout, (op<"conj"> $x))], "*",
+                        [Arriving<(op<"mul"> $dout, (op<"conj"> $y))>.all, Arriving<(op<"mul"> $dout, (op<"conj"> $x))>.all], "*",
                         Tess_NumberOrComplex> {
   let description = [{`out = x * y`; integers wrap around. Of complex numbers (a, b) and (c, d) it is
     (a c - b d, a d + b c), whatever is infinite or NaN.}];
@@ -130,20 +132,30 @@ def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotien
   let samples = BinarySamples<"1", "9">.all;
 }
 def Tess_ModOp : Binary<"mod", "remainder with the sign of the divisor", (s_mod $x, $y), "np.mod(x, y)",
-                        [(same $dout), (op<"neg"> (op<"mul"> $dout, (op<"floor_div"> $x, $y)))], "%"> {
+                        [(same $dout), Arriving<(op<"neg"> (op<"mul"> $dout, (op<"floor_div"> $x, $y)))>.all], "%"> {
   let description = [{`out = x - floor(x / y) * y`, as Python's %, rounded once. An integer modulo 0 is 0, a
     float NaN.}];
   let samples = BinarySamples<"1", "9">.all;
   let onnx = "Mod(...)";
 }
+// The slopes y * x^(y - 1) and x^y * log(x). A base of 0 or NaN is replaced where the exponent is 0, and 0 in the
+// logarithm, before the function is taken, so that further gradients are finite there, too.
+def PowSlopes {
+  defvar zero = K<"0", "x">;
+  defvar one = K<"1", "x">;
+  defvar isZero = (op<"equal"> $x, zero);
+  defvar hasSize = (op<"logical_and"> (op<"logical_not"> isZero), (op<"equal"> $x, $x));
+  defvar isFlat = (op<"logical_and"> (op<"equal"> $y, zero), (op<"logical_not"> hasSize));
+  dag ofX = (op<"mul"> $y, (op<"pow"> (op<"where"> isFlat, one, $x), (op<"sub"> $y, one)));
+  dag ofY = (op<"mul"> (op<"where"> isZero, zero, $out), (op<"log"> (op<"where"> isZero, one, $x)));
+}
 def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
-    [(op<"mul"> $dout, (op<"where"> (op<"equal"> $y, K<"0", "x">), K<"0", "x">,
-                        (op<"mul"> $y, (op<"pow"> $x, (op<"sub"> $y, K<"1", "x">))))),
-     (op<"mul"> $dout, (op<"where"> (op<"equal"> $x, K<"0", "x">), K<"0", "x">, (op<"mul"> $out, (op<"log"> $x))))],
-    "**"> {
+    [(op<"mul"> $dout, (op<"conj"> PowSlopes.ofX)), (op<"mul"> $dout, (op<"conj"> PowSlopes.ofY))], "**",
+    Tess_FloatOrComplex> {
   let autocast = "high";
   let description = [{`out = x^y`, with the special values of C11, Annex F.10.4.4: `x^0` and `1^y` are 1 even of
-    NaN; a negative x gives NaN unless y is a whole number.}];
+    NaN; a negative x gives NaN unless y is a whole number. The gradient of y is 0 where x is 0, NaN where x is negative.
+    Of complex numbers it is exp(y * log(x)); a power of 0 is 0 where the real part of y is positive, else NaN.}];
   let onnx = "Pow(...)";
 }
 def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
@@ -169,7 +181,8 @@ def AlongNumber {
   dag all = (op<"mul"> (op<"cast", "dtype=@x"> (op<"div"> $dout, length)), $x);
 }
 def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)",
-                       (when<"isComplex(@x)"> AlongNumber.all, (op<"mul"> $dout, (op<"sign"> $x))), Tess_NumberOrComplex> {
+                       (when<"isComplex(@x)"> AlongNumber.all, Arriving<(op<"mul"> $dout, (op<"sign"> $x))>.all),
+                       Tess_NumberOrComplex> {
   let description = [{`out = |x|`; the lowest integer stays itself. Of a complex number it is the length,
     sqrt(real^2 + imag^2), without overflow on the way. The gradient at 0 is 0.}];
   let results = (outs Tess_Number:$out);
@@ -184,7 +197,7 @@ def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sig
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
-                          (op<"mul"> $dout, (op<"conj"> (op<"add"> $x, $x))), Tess_NumberOrComplex> {
+                          Arriving<(op<"mul"> $dout, (op<"conj"> (op<"add"> $x, $x)))>.all, Tess_NumberOrComplex> {
   let description = [{`out = x * x`; integers wrap around.}];
 }
 def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, $lower), $upper),

@@ -65,9 +65,26 @@ def Tess_MatInvOp : MatrixOp<"matinv", "inverse of a matrix", "np.linalg.inv(x)"
 }
 def Tess_DetOp : MatrixOp<"det", "determinant of a matrix", "np.linalg.det(x)"> {
   let description = [{The product of the pivots of x with the sign of the exchanges of its rows; 1 of a matrix without
-    elements. Its gradient is made of the inverse: a singular matrix has a determinant, and no gradient.}];
+    elements. Its gradient is the transposed adjugate, also of a singular matrix, for which the second one is an error.}];
   let shapes = "(*B, N, N) -> (*B)";
   let onnx = "Det";
+}
+def Tess_AdjugateOp : MatrixOp<"adjugate", "determinants of what is left of a matrix without a row and a column, transposed",
+                               "np.linalg.det(x)[..., None, None] * np.linalg.inv(x)"> {
+  let description = [{`out = det(x) * inverse(x)`, and of a singular matrix the limit of that: element (i, j) is
+    (-1)^(i + j) times the determinant of x without row j and column i. It is computed by the singular values of x. Its
+    gradient is made of the inverse, and an error of a singular matrix when the kernel runs.}];
+  let shapes = "(*B, N, N) -> (*B, N, N)";
+  let lowering = Composite<>;
+  // The determinants of u and vh are 1 or -1.
+  defvar u = (result<"u"> (op<"svd"> $x));
+  defvar s = (result<"s"> (op<"svd"> $x));
+  defvar vh = (result<"vh"> (op<"svd"> $x));
+  defvar others = (op<"mul"> (op<"cumprod", "axis=-1;exclusive=true"> s),
+                             (op<"cumprod", "axis=-1;exclusive=true;reverse=true"> s));
+  defvar turns = (op<"sign"> (op<"mul"> (op<"det"> u), (op<"det"> vh)));
+  defvar scaled = (op<"mul"> (op<"expand_dims", "axis=[-1]"> (op<"mul"> others, (op<"expand_dims", "axis=[-1]"> turns))), vh);
+  let forward = [(op<"matmul", "transpose_x=true;transpose_y=true"> scaled, u)];
 }
 def Tess_SlogdetOp : MatrixOp<"slogdet", "sign of a determinant, and the logarithm of its size", "np.linalg.slogdet(x)"> {
   let description = [{`det(x) = sign * exp(logabsdet)`, where a product would overflow. Of a singular matrix they are 0

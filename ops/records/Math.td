@@ -39,13 +39,20 @@ def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x
   let description = [{`out = log((1 + x) / (1 - x)) / 2`; inf at 1, -inf at -1, NaN outside of [-1, 1].}];
   let onnx = "Atanh";
 }
+// A coordinate divided by the square of the distance of (x, y) from the origin; 0 where that is 0 or infinite.
+class OverSquare<dag coordinate> {
+  defvar distance = (op<"hypot"> $x, $y);
+  defvar isPoint = (op<"logical_and"> (op<"greater"> distance, K<"0", "x">), (op<"isfinite"> distance));
+  defvar divisor = (op<"where"> isPoint, distance, K<"1", "x">);
+  dag all = (op<"div"> (op<"div"> (op<"where"> isPoint, coordinate, K<"0", "x">), divisor), divisor);
+}
 def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordinate y comes first", (s_atan2 $y, $x),
     "np.arctan2(y, x)",
-    [(op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $y), (op<"square"> $x))),
-     (op<"neg"> (op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $y), (op<"square"> $x))))]> {
+    [(op<"mul"> $dout, OverSquare<(same $x)>.all), (op<"neg"> (op<"mul"> $dout, OverSquare<(same $y)>.all))]> {
   let autocast = "high";
   let description = [{`out = arctan(y / x)`, moved to the quadrant of the point, in [-pi, pi]. Signs of zeros
-    count, as C11, Annex F.10.1.4, says: atan2(0, -0) = pi.}];
+    count, as C11, Annex F.10.1.4, says: atan2(0, -0) = pi. At the origin, and infinitely far from it, the gradients
+    are 0.}];
   let arguments = (ins Tess_Float:$y, Tess_Float:$x);
   let dtypes = PromoteFloat<["y", "x"]>;
   let inplace = ["y=out", "x=out"];
@@ -104,9 +111,11 @@ def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero",
   let autocast = "high";
   let description = [{`out = e^x - 1`, with all digits near 0; -1 at -inf.}];
 }
-def Tess_LogOp : FloatUnary<"log", "natural logarithm", (s_log $x), "np.log(x)", (op<"div"> $dout, $x), "0.1", "4"> {
+def Tess_LogOp : FloatUnary<"log", "natural logarithm", (s_log $x), "np.log(x)", (op<"div"> $dout, (op<"conj"> $x)),
+                            "0.1", "4", Tess_FloatOrComplex> {
   let autocast = "high";
-  let description = [{`out = ln(x)`; -inf at 0, NaN below.}];
+  let description = [{`out = ln(x)`; -inf at 0, NaN below. Of a complex number it is (ln |x|, angle(x)), the second
+    part in [-pi, pi].}];
   let onnx = "Log";
 }
 def Tess_Log1pOp : FloatUnary<"log1p", "logarithm of one plus the element, exact near zero", (s_log1p $x), "np.log1p(x)",
@@ -114,11 +123,18 @@ def Tess_Log1pOp : FloatUnary<"log1p", "logarithm of one plus the element, exact
   let autocast = "high";
   let description = [{`out = ln(1 + x)`, with all digits near 0; -inf at -1, NaN below.}];
 }
+// The share of one of two exponentials in their sum; of infinite ones a half; 0 where both are 0.
+class ShareOfSum<dag lead> {
+  defvar isEndless = (op<"logical_and"> (op<"isinf"> $x), (op<"equal"> $x, $y));
+  defvar share = (op<"sigmoid"> (op<"where"> isEndless, K<"0", "x">, lead));
+  dag all = (op<"where"> (op<"equal"> $out, (op<"full", "shape=[];value=-inf;dtype=@x">)), K<"0", "x">, share);
+}
 def Tess_LogAddExpOp : FloatBinary<"logaddexp", "logarithm of the sum of exponentials", (s_logaddexp $x, $y),
-    "np.logaddexp(x, y)", [(op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $x, $y))),
-                           (op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $y, $x)))]> {
+    "np.logaddexp(x, y)", [(op<"mul"> $dout, ShareOfSum<(op<"sub"> $x, $y)>.all),
+                           (op<"mul"> $dout, ShareOfSum<(op<"sub"> $y, $x)>.all)]> {
   let autocast = "high";
-  let description = [{`out = log(exp(x) + exp(y))`, without overflow; -inf where both are -inf.}];
+  let description = [{`out = log(exp(x) + exp(y))`, without overflow; -inf where both are -inf, and no gradient
+    then. Where both are inf each has half of the gradient.}];
   let samples = BinarySamples<>.all;
 }
 def Tess_SqrtOp : FloatUnary<"sqrt", "square root", (s_sqrt $x), "np.sqrt(x)",
@@ -152,23 +168,31 @@ class LogOfBase<string m, string base, string factor, string expr>
   let lowering = Composite<>;
   let scalar = [];
   let forward = [(op<"cast", "dtype=@x"> (op<"where"> (op<"equal"> power, wide), whole, near))];
-  let gradient = [(op<"div"> (op<"mul"> $dout, K<factor, "x">), $x)];
+  let gradient = [Arriving<(op<"div"> (op<"mul"> $dout, K<factor, "x">), $x)>.all];
   let inplace = [];
 }
 def Tess_Log2Op : LogOfBase<"log2", "2", "1.4426950408889634", "np.log2(x)">;
 def Tess_Log10Op : LogOfBase<"log10", "10", "0.4342944819032518", "np.log10(x)">;
 def Tess_SignbitOp : Predicate<"signbit", "whether the sign is negative",
-    (s_lt (s_select (s_eq $x, C<"0">), (s_div C<"1">, $x), $x), C<"0">), "np.signbit(x)"> {
-  let description = [{`out = copysign(1, x) < 0`: true of -0. A NaN counts as positive.}];
+    (s_signbit $x), "np.signbit(x)"> {
+  let description = [{`out = copysign(1, x) < 0`: true of -0 and of a NaN whose sign is set.}];
   let python = Py<"functional.elemwise", "signbit">;
 }
 def Tess_CopysignOp : FloatBinary<"copysign", "size of x with the sign of y",
-    (s_select (s_lt (s_select (s_eq $y, C<"0">), (s_div C<"1">, $y), $y), C<"0">), (s_neg (s_abs $x)), (s_abs $x)),
+    (s_select (s_signbit $y), (s_neg (s_abs $x)), (s_abs $x)),
     "np.copysign(x, y)",
-    [(op<"mul"> $dout, (op<"mul"> (op<"sign"> $x), (op<"copysign"> K<"1", "x">, $y))), (none)]> {
-  let description = [{`out = |x|` where y is positive, `-|x|` where it is negative, as -0 is; a NaN in y counts as
-    positive. The gradient at x = 0 is 0.}];
+    []> {
+  let description = [{`out = |x|` where y is positive, `-|x|` where it is negative, as -0 is, and a NaN
+    whose sign is set. The gradient at x = 0 is 0.}];
+  let gradient = [(op<"mul"> $dout, (op<"mul"> (op<"sign"> $x), (op<"copysign"> K<"1", "x">, $y))), (none)];
   let samples = BinarySamples<"-2", "2">.all;
+}
+// A coordinate divided by the distance $out from the origin.
+class AlongLine<dag coordinate> {
+  defvar isFar = (op<"isinf"> $out);
+  defvar noDivisor = (op<"logical_or"> isFar, (op<"equal"> $out, K<"0", "x">));
+  defvar endless = (op<"where"> (op<"isinf"> coordinate), (op<"sign"> coordinate), K<"0", "x">);
+  dag all = (op<"div"> (op<"where"> noDivisor, endless, coordinate), (op<"where"> noDivisor, K<"1", "x">, $out));
 }
 def Tess_HypotOp : FloatBinary<"hypot", "length of the vector (x, y)",
     (s_select (s_or (s_isinf $x), (s_isinf $y)), (s_div C<"1">, C<"0">),
@@ -177,11 +201,10 @@ def Tess_HypotOp : FloatBinary<"hypot", "length of the vector (x, y)",
                                (s_sqrt (s_add C<"1">, (s_square (s_div (s_min (s_abs $x), (s_abs $y)),
                                                                        (s_max (s_abs $x), (s_abs $y))))))))),
     "np.hypot(x, y)",
-    [(op<"div"> (op<"mul"> $dout, $x), (op<"where"> (op<"equal"> $out, K<"0", "x">), K<"1", "x">, $out)),
-     (op<"div"> (op<"mul"> $dout, $y), (op<"where"> (op<"equal"> $out, K<"0", "x">), K<"1", "x">, $out))]> {
+    [(op<"mul"> $dout, AlongLine<(same $x)>.all), (op<"mul"> $dout, AlongLine<(same $y)>.all)]> {
   let autocast = "high";
   let description = [{`out = sqrt(x^2 + y^2)`, without overflow; inf where either is infinite, as C11, Annex F.10.4.3,
-    says. Where it is 0 so are the gradients.}];
+    says. Where it is 0 so are the gradients; an infinite operand has 1 or -1, a finite one beside it 0.}];
   let samples = BinarySamples<"-2", "2">.all;
 }
 class Rounding<string m, string what, dag body, string expr>

@@ -113,13 +113,25 @@ def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
   let autocast = "high";
   let description = [{`out = mean((x - mean(x))^2)`, divided by n and not by n - 1; of no elements it is NaN.}];
 }
+// A result of a reduction, or its gradient, with the reduced axes.
+defvar allAxes = "axes($axes, len(#x))";
+class WithAxes<dag result> {
+  dag all = (when<"$keepdims || len(#x) == 0"> result, (op<"expand_dims", !strconcat("axis=", allAxes)> result));
+}
+defvar outAndAxes = WithAxes<(same $out)>.all;
+defvar doutAndAxes = WithAxes<(same $dout)>.all;
+// `x`, or 0 where the result is 0, at which a root has no slope.
+class ZeroAtZero<dag x> {
+  dag all = (op<"where"> (op<"equal"> outAndAxes, K<"0", "out">), K<"0", "out">, x);
+}
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
     (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
   let autocast = "high";
   let description = [{`out = sqrt(var(x))`, divided by n and not by n - 1; of no elements it is NaN. Where all
-    elements are equal there is no slope: the gradient is NaN.}];
-  // Without samples of one element, where the root has no slope.
-  let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
+    elements are equal the gradient is 0.}];
+  defvar mean = (op<"mean", "axes=$axes;keepdims=true"> $x);
+  defvar scale = (op<"div"> doutAndAxes, (op<"mul"> outAndAxes, (piece<"count", [allAxes, "@x"]> $x)));
+  let gradient = [(op<"mul"> (op<"sub"> $x, mean), ZeroAtZero<scale>.all)];
 }
 
 class NormOp<string m, string what, dag out, string expr> : Tess_Op<m> {
@@ -146,14 +158,27 @@ defvar vectorNorm = (when<"ord=2.0"> (op<"sqrt"> (op<"sum", alongAxes> (op<"squa
 defvar normalizedVector = (op<"div"> $x,
                            (op<"maximum"> (op<"norm", "axes=$axes;ord=$ord;keepdims=true"> $x), K<"$epsilon", "x">));
 
+// Gradients: x / out; shared by the elements that are the extreme; sign(x) * (abs(x) / out)^(ord - 1).
+def NormGradient {
+  defvar ofSquares = (op<"mul"> $x, ZeroAtZero<(op<"div"> doutAndAxes, outAndAxes)>.all);
+  defvar isExtreme = (op<"cast", "dtype=@x"> (op<"equal"> magnitude, outAndAxes));
+  defvar share = (op<"div"> doutAndAxes, (op<"sum", "axes=$axes;keepdims=true"> isExtreme));
+  defvar ofExtreme = (op<"mul"> (op<"mul"> (op<"sign"> $x), isExtreme), share);
+  defvar isZero = (op<"equal"> $x, K<"0", "x">);
+  defvar part = (op<"div"> magnitude, (op<"where"> (op<"equal"> outAndAxes, K<"0", "out">), K<"1", "out">, outAndAxes));
+  defvar slope = (op<"pow"> (op<"where"> isZero, K<"1", "x">, part), (op<"sub"> K<"$ord", "x">, K<"1", "x">));
+  defvar ofPowers = (op<"mul"> (op<"mul"> (op<"sign"> $x), slope), ZeroAtZero<doutAndAxes>.all);
+  dag all = (when<"ord=2.0"> ofSquares, (when<"$ord == inf || $ord == -inf"> ofExtreme, ofPowers));
+}
 def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", vectorNorm,
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {
   let autocast = "high";
   let description = [{`out = (sum of abs(x)^ord)^(1 / ord)` along axes; with ord inf the largest abs(x), with
-    -inf the smallest. With ord 2 the gradient of a vector of zeros is NaN.}];
+    -inf the smallest. The gradient where the norm is 0 is 0.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<F64Attr, "2.0">:$ord);
   let shapes = "(*D) -> (*D / axes)";
+  let gradient = [NormGradient.all];
   let attrFacts = !listconcat(normFacts, [Doc<"keepdims", "keep reduced axes with size 1">]);
   let samples = [Sample<["2,3"]>, Sample<["7"], "axes=[0]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
                  Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY">,

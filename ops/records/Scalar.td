@@ -99,6 +99,8 @@ foreach n = ["Eq", "Ne", "Lt", "Le", "Gt", "Ge"] in
 foreach n = ["IsNan", "IsInf", "IsFinite"] in
   def s_#!tolower(n) : PredicateFn<n, 1>;
 
+def s_signbit : PredicateFn<"SignBit", 1>; // of a float also where it is 0 or NaN
+
 // Of complex numbers, which are made of other functions otherwise (compiler/lowering/ComplexLowering.cpp). A real number
 // is its own real part and conjugate.
 class PartFn<string n, int arity> : ScalarFn<n, arity> { let args = "Own"; }

@@ -63,7 +63,7 @@ def Tess_LogCumSumExpOp : ScanOp<"logcumsumexp", "logarithms of the sums of expo
                                  "logaddexp", Tess_Float> {
   let autocast = "high";
   let description = [{`out[t] = log(exp(out[t - 1]) + exp(x[t]))`, computed as logaddexp does it, so that nothing
-    overflows; exclusive ones begin with -inf. Where all elements so far are -inf, or one is inf, the gradient is NaN.}];
+    overflows; exclusive ones begin with -inf. Where all elements so far are -inf their gradient is 0, where one is inf NaN.}];
   let dtypes = PromoteFloat<["x"]>;
   let oracle = Oracle<"tess_oracle.scan(np.logaddexp.accumulate, -np.inf, x, axis, exclusive, reverse)">;
 }

@@ -29,8 +29,8 @@ def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axi
   let description = [{`out = exp(x - top) / sum(exp(x - top))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
-  let gradient = [(op<"mul"> $out, (op<"sub"> $dout,
-      (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))];
+  let gradient = [Arriving<(op<"mul"> $out, (op<"sub"> $dout,
+      (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))>.all];
   let onnx = "Softmax(axis=axis)";
 }
 def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis",
@@ -41,14 +41,16 @@ def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
   let python = Py<"functional.nn", "logsoftmax", [], "", ["x=inp"]>;
-  let gradient = [(op<"sub"> $dout, (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))];
+  let gradient = [Arriving<(op<"sub"> $dout,
+      (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))>.all];
   let onnx = "LogSoftmax(axis=axis)";
 }
 def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let autocast = "high";
   let summary = "logarithm of the sum of exponentials over axes";
   let description = [{`out = log(sum(exp(x)))` along axes, computed with the largest element taken out, so that
-    nothing overflows; -inf where all elements are -inf, inf where one is inf.}];
+    nothing overflows; -inf where all elements are -inf, whose gradients are 0, inf where one is inf, and its
+    gradient NaN.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_Float:$out);
@@ -67,7 +69,9 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   // exp(x - out): no gradient flows through the shift.
   defvar wholeOut = (when<keeps> $out, (op<"expand_dims", reducedAxes> $out));
   defvar wholeGrad = (when<keeps> $dout, (op<"expand_dims", reducedAxes> $dout));
-  let gradient = [(op<"mul"> wholeGrad, (op<"exp"> (op<"sub"> $x, wholeOut)))];
+  // 0 where all elements are -inf, whose exponentials are 0 then.
+  defvar finiteOut = (op<"where"> (op<"equal"> wholeOut, (op<"full", "shape=[];value=-inf;dtype=@out">)), K<"0", "out">, wholeOut);
+  let gradient = [(op<"mul"> wholeGrad, (op<"exp"> (op<"sub"> $x, finiteOut)))];
   let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,

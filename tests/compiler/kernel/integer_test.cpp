@@ -196,6 +196,10 @@ TEST_CASE("tests of floats") {
   CHECK(run(ScalarFn::IsInf) == std::vector<uint8_t>{0, 0, 1, 1, 0});
   CHECK(run(ScalarFn::IsFinite) == std::vector<uint8_t>{1, 0, 0, 0, 1});
   CHECK(run(ScalarFn::Not) == std::vector<uint8_t>{0, 0, 0, 0, 1});
+  CHECK(run(ScalarFn::SignBit) == std::vector<uint8_t>{0, 0, 0, 1, 0});
+  data[1] = std::copysign(NAN, -1.0f);
+  data[4] = -0.0f;
+  CHECK(run(ScalarFn::SignBit) == std::vector<uint8_t>{0, 1, 0, 1, 1});
 }
 
 TEST_CASE("select takes a value of either type by a bool") {

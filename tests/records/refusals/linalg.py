@@ -10,6 +10,8 @@ LINALG = {
     "bincount.dimension_N_must_match": (["3", "4"], "length=2"),
     "bincount.weights_must_have_rank_1": (["3", ""], "length=2"),
     "bincount.x_must_have_rank_1": (["2,3", "3"], "length=2"),
+    "adjugate.dimension_N_must_match": (["2,3"], ""),
+    "adjugate.x_must_have_rank_at_least_2": (["3"], ""),
     "cholesky.dimension_N_must_match": (["2,3"], ""),
     "cholesky.x_must_have_rank_at_least_2": (["3"], ""),
     "det.dimension_N_must_match": (["2,3"], ""),

@@ -92,7 +92,8 @@ def _gradients_of_seeds(fun, inputs, structure, outer):
         results = tensor_leaves("jvp", "results", fun(*unflatten(structure, inputs)))
         floats = [leaf for leaf in results[0] if _is_differentiable(leaf)]
         with no_grad():
-            seeds = [ops.zeros_like(leaf) for leaf in floats]
+            # Seeds of 0 would leave out infinite slopes.
+            seeds = [ops.ones_like(leaf) for leaf in floats]
         outer.attach(seeds)
         return results, seeds, inner.backward(floats, seeds)
 
