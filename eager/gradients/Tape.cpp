@@ -144,17 +144,31 @@ Tape::Again::~Again() {
   tape.stop();
 }
 
-unsigned Tape::watch(TensorImpl &leaf) {
-  uint32_t known = idOf(leaf);
+unsigned Tape::watch(TensorImpl &tensor) {
+  uint32_t known = idOf(tensor);
   auto *it = llvm::find(watched, known);
   if (known && it != watched.end())
     return it - watched.begin();
-  if (!known) {
+  if (known) {
+    watchedResults.push_back(known);
+  } else {
     known = newId();
-    leaf.setGradId(id, known, isLive);
+    tensor.setGradId(id, known, isLive);
   }
   watched.push_back(known);
   return watched.size() - 1;
+}
+
+void Tape::addHook(const TensorImpl &tensor, GradHook hook, const void *key) {
+  uint32_t known = idOf(tensor);
+  auto isSame = [&](const Hook &other) { return other.value == known && other.key == key; };
+  if (known && llvm::none_of(hooks, isSame))
+    hooks.push_back({known, key, std::move(hook)});
+}
+
+bool Tape::isUnwritten(const TensorImpl &tensor) const {
+  const Tag *tag = tensor.gradTagOf(id);
+  return tag && tag->version == tensor.storage().version();
 }
 
 bool Tape::watches(const TensorImpl &tensor) const {
@@ -167,6 +181,8 @@ void Tape::clear() {
   while (!records.empty())
     records.pop_back();
   watched.clear();
+  watchedResults.clear();
+  hooks.clear();
   grads.clear();
   // Ids go on counting, so that tags still on values are not taken for new ones.
 }

@@ -24,6 +24,8 @@ using TapeRef = llvm::IntrusiveRefCntPtr<Tape>;
 
 /// Gradients of the inputs from those of the outputs (null where none arrives), for functions that users write.
 using CustomBackward = std::function<llvm::Expected<Tensors>(llvm::ArrayRef<TensorRef> outputGrads)>;
+/// A function that sees the gradient of a value, and gives what goes on in its place.
+using GradHook = std::function<llvm::Expected<TensorRef>(TensorRef grad)>;
 /// Runs a call again while a tape records; its outputs.
 using Rerun = std::function<llvm::Expected<Tensors>()>;
 
@@ -40,8 +42,14 @@ public:
   void stop();
   bool isRecording() const;
 
-  /// Makes backward() return the gradient of the present value of `leaf`; gives its place among the results.
-  unsigned watch(TensorImpl &leaf);
+  /// Makes backward() return the gradient of the present value of `tensor`, which may be computed from watched ones;
+  /// gives its place among the results.
+  unsigned watch(TensorImpl &tensor);
+  /// Calls `hook` in backward() with the whole gradient of the present value of `tensor`, if one arrives and the tape
+  /// tracks it. A second hook with the same `key` of one value is left out.
+  void addHook(const TensorImpl &tensor, GradHook hook, const void *key);
+  /// Whether the tensor has the value with which it was watched, in memory that nobody wrote since.
+  bool isUnwritten(const TensorImpl &tensor) const;
   /// Whether the value was watched, or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
   /// Whether the value was watched itself.
@@ -109,6 +117,8 @@ private:
   uint32_t newId() { return ++lastId; }
   uint32_t idOf(const TensorImpl &tensor) const { return tensor.gradId(id); }
   void tagResults(Record &record, llvm::ArrayRef<TensorRef> results);
+  llvm::Error runHooks(uint32_t value);
+  llvm::Expected<TensorRef> takeGrad(uint32_t value);
   llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   llvm::Error accumulate(uint32_t value, TensorRef grad);
   llvm::Error step(Record &record);
@@ -126,6 +136,13 @@ private:
   uint32_t lastId = 0;
   std::deque<Record> records;
   llvm::SmallVector<uint32_t, 8> watched;
+  llvm::SmallVector<uint32_t, 0> watchedResults; // those that records give
+  struct Hook {
+    uint32_t value;
+    const void *key;
+    GradHook run;
+  };
+  std::vector<Hook> hooks;      // in the order in which those of one value run
   std::vector<TensorRef> grads; // by id, during backward
 };
 

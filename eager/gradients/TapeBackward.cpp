@@ -185,11 +185,33 @@ llvm::Error Tape::runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputG
   return llvm::Error::success();
 }
 
+llvm::Error Tape::runHooks(uint32_t value) {
+  for (const Hook &hook : hooks)
+    if (hook.value == value && grads[value])
+      if (llvm::Error e = hook.run(grads[value]).moveInto(grads[value]))
+        return e;
+  llvm::erase_if(hooks, [&](const Hook &hook) { return hook.value == value; });
+  return llvm::Error::success();
+}
+
+/// The gradient of a result, which all that read it have given by now. It stays where it is watched.
+llvm::Expected<TensorRef> Tape::takeGrad(uint32_t value) {
+  if (!value)
+    return TensorRef();
+  if (LLVM_UNLIKELY(!hooks.empty()))
+    if (llvm::Error e = runHooks(value))
+      return std::move(e);
+  return llvm::is_contained(watchedResults, value) ? grads[value] : std::move(grads[value]);
+}
+
 llvm::Error Tape::step(Record &record) {
   llvm::SmallVector<TensorRef, 2> outputGrads;
   bool any = false;
   for (uint32_t output : record.outputs) {
-    outputGrads.push_back(output ? std::move(grads[output]) : TensorRef());
+    llvm::Expected<TensorRef> grad = takeGrad(output);
+    if (!grad)
+      return grad.takeError();
+    outputGrads.push_back(std::move(*grad));
     any |= bool(outputGrads.back());
   }
   if (!any)
@@ -218,6 +240,9 @@ llvm::Error Tape::walk() {
     if (llvm::Error e = step(record))
       return e;
   }
+  while (!hooks.empty()) // those of values that no record gives
+    if (llvm::Error e = runHooks(hooks.front().value))
+      return e;
   return llvm::Error::success();
 }
 

@@ -47,6 +47,15 @@ public:
     tape->stop();
     tape->clear();
   }
+  bool tracksAny(nb::handle tensors) {
+    return llvm::any_of(tensorsOf(tensors, "tracks_any"),
+                        [&](const TensorRef &tensor) { return tape->tracks(*tensor); });
+  }
+  bool hasValueOfThen(nb::handle tensor) {
+    return llvm::all_of(tensorsOf(nb::make_tuple(tensor), "has_value_of_then"),
+                        [&](const TensorRef &each) { return tape->isUnwritten(*each); });
+  }
+  void addHook(nb::handle tensor, nb::handle hook);
   nb::list backward(nb::handle ys, nb::handle dys) {
     auto outputs = tensorsOf(ys, "backward");
     llvm::SmallVector<TensorRef, 4> seeds;
@@ -74,8 +83,55 @@ struct Callable {
   PyObject *function;
 };
 
+/// Checks that a function of the user gave a gradient of the meta that it is for.
+llvm::Error checkGrad(const char *what, const TensorImpl &grad, const TensorMeta &meta) {
+  if (grad.hasMeta(meta))
+    return llvm::Error::success();
+  return invalidArgument(llvm::Twine(what) + " must have the shape and dtype " + toString(meta) + ", got " +
+                         toString(grad.meta()));
+}
+
+/// Calls the hook with a gradient; None in return leaves it as it is.
+GradHook hookOf(nb::handle hook) {
+  auto callable = std::make_shared<Callable>(hook);
+  return [callable](TensorRef grad) -> llvm::Expected<TensorRef> {
+    nb::gil_scoped_acquire gil;
+    nb::object given = nb::steal(wrap(grad));
+    nb::object result = nb::steal(PyObject_CallOneArg(callable->function, given.ptr()));
+    if (!result)
+      return takePythonError();
+    if (result.is_none())
+      return std::move(grad);
+    if (!isTensor(result.ptr()))
+      return makeError(ErrorCode::TypeMismatch,
+                       "register_hook: a hook must return a Tensor or None, got " + describeObject(result.ptr()));
+    if (llvm::Error e =
+            checkGrad("register_hook: the gradient that a hook returns", implOf(result.ptr()), grad->meta()))
+      return std::move(e);
+    return TensorRef(&implOf(result.ptr()));
+  };
+}
+
+void GradState::addHook(nb::handle tensor, nb::handle hook) {
+  for (const TensorRef &each : tensorsOf(nb::make_tuple(tensor), "register_hook"))
+    tape->addHook(*each, hookOf(hook), hook.ptr());
+}
+
+/// While alive, the tape that started last records nothing; those before it do, which differentiate its gradient.
+class InnermostHidden {
+public:
+  InnermostHidden() {
+    if (!activeTapes().empty())
+      hidden = std::make_unique<Tape::Outer>(*activeTapes().back());
+  }
+  void end() { hidden.reset(); }
+
+private:
+  std::unique_ptr<Tape::Outer> hidden;
+};
+
 llvm::Expected<Tensors> callBackward(const Callable &callable, llvm::ArrayRef<TensorRef> outputGrads,
-                                     size_t numInputs) {
+                                     llvm::ArrayRef<TensorMeta> inputs) {
   nb::gil_scoped_acquire gil;
   nb::object arguments = nb::steal(PyTuple_New(outputGrads.size()));
   for (unsigned i = 0; i < outputGrads.size(); ++i)
@@ -92,18 +148,25 @@ llvm::Expected<Tensors> callBackward(const Callable &callable, llvm::ArrayRef<Te
   } catch (nb::builtin_exception &error) {
     return makeError(ErrorCode::TypeMismatch, error.what());
   }
-  if (grads.size() != numInputs)
+  if (grads.size() != inputs.size())
     return invalidArgument("Function.backward: there must be one gradient for each input, got " +
-                           llvm::Twine(grads.size()) + " for " + llvm::Twine(numInputs));
+                           llvm::Twine(grads.size()) + " for " + llvm::Twine(inputs.size()));
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    std::string what = "Function.backward: gradient " + std::to_string(i);
+    if (llvm::Error e = grads[i] ? checkGrad(what.c_str(), *grads[i], inputs[i]) : llvm::Error::success())
+      return std::move(e);
+  }
   return grads;
 }
 
 nb::list customFunction(nb::handle inputs, nb::handle outputs, nb::handle backward) {
   auto ins = tensorsOf(inputs, "custom_function"), outs = tensorsOf(outputs, "custom_function");
   auto callable = std::make_shared<Callable>(backward);
-  size_t numInputs = ins.size();
-  recordCustomFunction(ins, outs, [callable, numInputs](llvm::ArrayRef<TensorRef> outputGrads) {
-    return callBackward(*callable, outputGrads, numInputs);
+  std::vector<TensorMeta> metas;
+  for (const TensorRef &input : ins)
+    metas.push_back(input->meta());
+  recordCustomFunction(ins, outs, [callable, metas](llvm::ArrayRef<TensorRef> outputGrads) {
+    return callBackward(*callable, outputGrads, metas);
   });
   return listOf(outs);
 }
@@ -152,8 +215,25 @@ void initGrad(nb::module_ &module) {
       .def("record", &GradState::record, nb::arg("beside") = nb::none(),
            "Starts to record on this thread, as one with another that has just started.")
       .def("release", &GradState::release, "Stops and forgets.")
+      .def("tracks_any", &GradState::tracksAny, nb::arg("tensors"), "Whether a gradient of one can arrive somewhere.")
+      .def("has_value_of_then", &GradState::hasValueOfThen, nb::arg("tensor"),
+           "Whether the attached tensor has not been written since.")
+      .def("add_hook", &GradState::addHook, nb::arg("tensor"), nb::arg("hook"),
+           "hook(gradient) runs in backward, and may return another one.")
       .def("backward", &GradState::backward, nb::arg("ys"), nb::arg("dys") = nb::none(),
            "The gradient of every attached tensor, or None; ends the recording.");
+  nb::class_<InnermostHidden>(module, "InnermostHidden",
+                              "From now until end() the tape that started last records nothing; last in, first out.")
+      .def(nb::init<>())
+      .def("end", &InnermostHidden::end);
+  module.def(
+      "add_grad_hook",
+      [](nb::handle tensor, nb::handle hook) {
+        for (const TensorRef &each : tensorsOf(nb::make_tuple(tensor), "register_hook"))
+          for (const TapeRef &tape : activeTapes())
+            tape->addHook(*each, hookOf(hook), hook.ptr());
+      },
+      nb::arg("tensor"), nb::arg("hook"), "GradState.add_hook of every tape that records.");
   module.def("no_grad_enter", &pauseGrad, "Nothing is recorded on this thread until no_grad_exit.");
   module.def("no_grad_exit", &resumeGrad);
   module.def(

@@ -6,7 +6,7 @@ import weakref
 
 import numpy as np
 
-from . import _core
+from . import _core, _hooks
 from ._core import Tensor
 from ._numpy_functions import array_ufunc
 from ._quantized import is_dtype_equal
@@ -124,6 +124,27 @@ def _reset_zero(self):
     self._reset(_core.ops.zeros_like(self))
 
 
+def _register_hook(self, hook):
+    """`hook(gradient)` runs in every backward that reaches this tensor, with its whole gradient,
+    and may return another one that goes on; returns a handler, whose `remove` ends that.
+
+    The hook is that of the present value, and of what stands here when a GradManager begins that
+    the tensor is attached to.
+
+    TypeError: hook must be callable. ValueError: a gradient that it returns must have the shape and
+    dtype of the one that it got.
+
+    >>> from tessera.autodiff import grad
+    >>> def double(x):
+    ...     y = x * x
+    ...     y.register_hook(lambda gradient: gradient * 10)
+    ...     return y.sum()
+    >>> grad(double)(tensor([3.0])).tolist()
+    [60.0]
+    """
+    return _hooks.register(self, hook)
+
+
 def _to(self, device):
     """This tensor on `device`, of the same shape and dtype; its gradient comes back from there. A
     traced function that copies to another device runs eagerly.
@@ -222,6 +243,7 @@ _extend(
     __copy__=_copy,
     __deepcopy__=_deepcopy,
     _like=_like,
+    register_hook=_register_hook,
     reset_zero=_reset_zero,
     to=_to,
     to_device=_to_device,

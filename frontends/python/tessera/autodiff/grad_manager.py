@@ -2,7 +2,7 @@
 
 import weakref
 
-from .. import _core, effects
+from .. import _caller, _core, _hooks, effects
 from ..tensor import Tensor
 from . import modes
 
@@ -52,7 +52,8 @@ class GradManager:
         self._watched = []
 
     def attach(self, tensors, callbacks=None):
-        """Also computes gradients of `tensors` (a tensor or several); returns the manager.
+        """Also computes gradients of `tensors` (a tensor or several); returns the manager. While it
+        records, also of a tensor that was computed: the gradient of its value of now.
 
         TypeError: they must be Tensors of floating-point or complex numbers.
         """
@@ -88,7 +89,7 @@ class GradManager:
     def _watch(self, tensors):
         known = {id(entry.ref()) for entry in self._watched}
         new = [tensor for tensor in tensors if id(tensor) not in known]
-        self._state.attach(new)
+        _hooks.watch(self._state, new)
         self._watched += [self._attached[id(tensor)] for tensor in new]
 
     def attached_tensors(self):
@@ -115,12 +116,18 @@ class GradManager:
         """Adds to every attached tensor's `grad` that of `y` (one tensor or several), and stops.
 
         `dy` is the gradient of y, of its shape (of a y of rank 0 also of shape (1,)); without it y
-        has one element and its gradient is 1.
+        has one element and its gradient is 1. A y that depends on no attached tensor is a warning.
         """
         if self._state is None:
             raise RuntimeError("backward: the manager must be recording, got one that is not")
+        ys = as_list(y)
+        if ys and not self._state.tracks_any(ys):
+            _caller.warn_once(
+                "backward: y must depend on an attached tensor while the manager records, got "
+                f"{'one that does' if len(ys) == 1 else 'some that do'} not: no gradient changes"
+            )
         try:
-            grads = self._state.backward(as_list(y), None if dy is None else as_list(dy))
+            grads = self._state.backward(ys, None if dy is None else as_list(dy))
             watched = self._watched
         finally:
             self.release()

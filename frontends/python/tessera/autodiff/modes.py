@@ -3,7 +3,7 @@
 import threading
 from contextlib import ContextDecorator, contextmanager
 
-from .. import _core
+from .. import _core, _hooks
 
 _thread = threading.local()  # per thread, as recordings are
 
@@ -43,7 +43,7 @@ def cast_as(state):
 def recording(tensors):
     """A GradState that records operations on `tensors`."""
     state = _core.GradState()
-    state.attach(tensors)
+    _hooks.watch(state, tensors)
     state.record()
     enter_recording(1)
     try:

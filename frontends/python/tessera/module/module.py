@@ -4,27 +4,16 @@ import functools
 import reprlib
 from collections import OrderedDict
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from .. import _core, effects
+from .._hooks import HookHandler, forward_between
 from ..tensor import Parameter, Tensor
 from . import state
 
-
-class HookHandler:
-    """What registering a hook returns; `remove` takes the hook away."""
-
-    def __init__(self, hooks, hook):
-        self._hooks, self._key = hooks, object()
-        hooks[self._key] = hook
-
-    def remove(self):
-        """Takes the hook away; a second time does nothing."""
-        self._hooks.pop(self._key, None)
-
-
 # Types that most attributes have; their values are no tensors and hold none.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
-_HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks"))
+_HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks", "_backward_hooks"))
 _by_name = functools.partial(sorted, key=str)
 
 
@@ -69,6 +58,7 @@ class Module:
     # Whether state_dict gives its tensors one axis, and any shape of as many elements is loaded.
     _has_flat_state = False
     quantize_disabled = False
+    _backward_hooks = MappingProxyType({})  # a module that has some has a dict of its own
 
     def __new__(cls, *args, **kwargs):
         if cls.forward is Module.forward:
@@ -96,7 +86,7 @@ class Module:
             recorded.see_module(self)
         _core.push_scope(self._scope)
         try:
-            if self._forward_pre_hooks or self._forward_hooks:
+            if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks:
                 return self._call_with_hooks(inputs, kwargs)
             return self.forward(*inputs, **kwargs)
         finally:
@@ -107,7 +97,7 @@ class Module:
             changed = hook(self, inputs)
             if changed is not None:
                 inputs = changed if isinstance(changed, tuple) else (changed,)
-        outputs = self.forward(*inputs, **kwargs)
+        outputs = forward_between(self, self._backward_hooks, inputs, kwargs)
         for hook in list(self._forward_hooks.values()):
             changed = hook(self, inputs, outputs)
             outputs = outputs if changed is None else changed
@@ -134,6 +124,26 @@ class Module:
     def register_forward_hook(self, hook):
         """`hook(module, inputs, outputs)` runs after forward and may return other outputs."""
         return HookHandler(self._forward_hooks, hook)
+
+    def register_backward_hook(self, hook):
+        """`hook(module, input_grads, output_grads)` runs in the backward of each call, when the
+        gradients of its inputs are there; it may return others for the inputs.
+
+        Both are tuples: one for each positional input, and for each tensor of the outputs, None
+        where no gradient arrives. Without a gradient for any input it runs when those of the
+        outputs are there.
+
+        >>> from tessera.autodiff import grad
+        >>> from tessera.functional import ones
+        >>> from tessera.module import ReLU
+        >>> relu = ReLU()
+        >>> handler = relu.register_backward_hook(lambda module, inputs, outputs: inputs[0] * 3)
+        >>> grad(lambda x: relu(x).sum())(ones(2)).tolist()
+        [3.0, 3.0]
+        """
+        if "_backward_hooks" not in vars(self):
+            self._backward_hooks = OrderedDict()
+        return HookHandler(self._backward_hooks, hook)
 
     def __setattr__(self, key, value):
         if isinstance(value, (Module, list, tuple, Mapping)):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import _core
+from .. import _caller, _core
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
@@ -121,7 +121,14 @@ class Optimizer(ABC):
         """Updates the group's parameters that have a gradient."""
 
     def step(self):
-        """Updates every parameter that has a gradient; returns the optimizer."""
+        """Updates every parameter that has a gradient, and warns where none has; returns the
+        optimizer.
+        """
+        if all(p.grad is None for group in self.param_groups for p in group["params"]):
+            _caller.warn_once(
+                f"{type(self).__name__}.step: a parameter must have a gradient, got none of them: "
+                "nothing changes"
+            )
         with no_grad():
             for group in self.param_groups:
                 self._updates(group)

@@ -1,0 +1,24 @@
+"""Warnings that name the line of the user's program."""
+
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(__file__)
+_warned = set()  # (text, file, line)
+
+
+def warn_once(text, category=RuntimeWarning):
+    """Warns at the first line outside of the package, once for each line and text."""
+    level, place = _place()
+    if (text, *place) not in _warned:
+        _warned.add((text, *place))
+        warnings.warn(text, category, stacklevel=level)
+
+
+def _place():
+    """The level of the first frame outside of the package, as `warnings` counts, and its line."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level, (frame.f_code.co_filename, frame.f_lineno)
