@@ -135,6 +135,10 @@ Value NotationGraph::settled(const Value &value, const Value &like) {
     made.id = constantLike(b, *value.number, like.id);
   if (value.index) {
     NotationDim dim{*value.index, 0};
+    if (!llvm::is_contained(order, dim)) { // of size 1, which the result has without a dimension
+      made.id = constantLike(b, 0, like.id);
+      return made;
+    }
     made.id = pieces::call(b, "arange", {}, {{"num", bound->sizeOf(dim)}, {"dtype", b.meta(like.id).dtype}});
     made.axes = {{dim}};
   }

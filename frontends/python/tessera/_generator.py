@@ -80,9 +80,16 @@ class RNG(Variates):
         unit = self.draw(lambda s, o: ops.normal(s, o, shape=shape, dtype=dtype), math.prod(shape))
         return unit if (mean, std) == (0, 1) else unit * std + mean
 
-    def exponential(self, scale=1.0, size=None, dtype="float32"):
-        """Numbers of the exponential distribution with the mean `scale`."""
-        return -ops.log1p(-self.uniform(size=size, dtype=dtype)) * scale
+    def exponential(self, scale=None, size=None, dtype="float32", *, rate=None):
+        """Numbers of the exponential distribution with the mean `scale`, or 1 / `rate`."""
+        if scale is not None and rate is not None:
+            raise ValueError(
+                f"exponential: scale and rate must not be given together, got {scale} and {rate}"
+            )
+        unit = -ops.log1p(-self.uniform(size=size, dtype=dtype))
+        if rate is not None:
+            return unit / rate
+        return unit if scale is None else unit * scale
 
     def permutation(self, n, dtype=None):
         """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""

@@ -121,25 +121,28 @@ def normal(mean=0.0, std=1.0, size=None):
     return default_rng.normal(mean, std, size)
 
 
-def exponential(scale=1.0, size=None):
-    """Numbers of the exponential distribution.
+def exponential(scale=None, size=None, *, rate=None):
+    """Numbers of the exponential distribution, by default with the mean 1.
+
+    The first argument is the scale, as in NumPy; MegEngine's main branch has the rate there.
 
     Args:
         scale: the mean, a number or float[*size]
         size: the shape of the result, an int or several; None for one number
+        rate: 1 / scale, in its place
 
     Returns:
         float32[size]; another dtype: RNG.exponential
 
     Raises:
-        ValueError: sizes must not be negative
+        ValueError: sizes must not be negative; scale and rate must not be given together
         TypeError: size must be ints
 
     Example:
-        >>> exponential(2.0, size=3).min().item() >= 0
+        >>> exponential(rate=0.5, size=3).min().item() >= 0
         True
     """
-    return default_rng.exponential(scale, size)
+    return default_rng.exponential(scale, size, rate=rate)
 
 
 def gamma(shape, scale=1.0, size=None):

@@ -117,7 +117,7 @@ def roll(x, /, shift, *, axis=None):
 
 def squeeze(x, /, axis):
     """Without axes of size 1."""
-    return _ops.squeeze(x, axis)
+    return _functional.squeeze(x, axis)
 
 
 def stack(arrays, /, *, axis=0):

@@ -220,6 +220,18 @@ def broadcast_to(inp, shape):
     return _ops.broadcast_to(inp, _repeated_sizes(inp, shape))
 
 
+def squeeze(inp, axis=None):
+    """The tensor without axes of size 1: all of them, those of `axis`, or none with `()`.
+
+    >>> from tessera import tensor
+    >>> squeeze(tensor([[1, 2]])).shape, squeeze(tensor([[1, 2]]), ()).shape
+    ((2,), (1, 2))
+    """
+    if isinstance(axis, (tuple, list)) and not axis:
+        inp, axis = _ops.expand_dims(inp, 0), 0
+    return _ops.squeeze(inp, axis)
+
+
 def stack(inps, axis=0, device=None):
     """Tensors of one shape side by side along a new axis.
 

@@ -29,6 +29,7 @@ class _Conv(Module):
         self.conv_mode, self.compute_mode = conv_mode, compute_mode
         self.padding_mode = padding_mode
         self.weight = Parameter(np.empty(self._weight_shape(), dtype=np.float32))
+        self._mark_weight()
         self.bias = None
         if bias:
             shape = (1, out_channels, *(1,) * self.axes)
@@ -43,6 +44,14 @@ class _Conv(Module):
                 f"or have length {self.axes}, got {sizes}"
             )
         return sizes
+
+    def _mark_weight(self):
+        """Tells init which axes are the kernel's: those of groups come before the channels."""
+        self.weight._kernel_axes = self.axes
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._mark_weight()
 
     def _summed_channels(self):
         return self.in_channels

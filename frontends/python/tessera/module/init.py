@@ -118,8 +118,11 @@ def calculate_gain(nonlinearity, param=None):
 def calculate_fan_in_and_fan_out(tensor):
     """How many inputs and outputs one element of a weight joins.
 
+    A weight of a convolution with groups has an axis of groups first. It is known from the module
+    that made the weight; of other tensors only one with 6 axes has it.
+
     Args:
-        tensor: any[O, I, *kernel], or any[groups, O, I, height, width]
+        tensor: any[O, I, *kernel], or any[groups, O, I, *kernel]
 
     Returns:
         (fan_in, fan_out), ints whatever the dtype
@@ -135,7 +138,8 @@ def calculate_fan_in_and_fan_out(tensor):
     shape = tuple(tensor.shape)
     if len(shape) < 2:
         raise ValueError(f"init: a tensor with fans must have 2 axes or more, got shape {shape}")
-    if len(shape) == 5:  # grouped convolution: groups, out, in, kernel
+    kernel_axes = getattr(tensor, "_kernel_axes", 3)
+    if len(shape) == kernel_axes + 3:  # groups, out, in, kernel
         shape = shape[1:]
     area = math.prod(shape[2:])
     return shape[1] * area, shape[0] * area

@@ -257,3 +257,34 @@ def test_modes_that_hold():
 def test_a_bias_is_never_taken_for_a_scale(function):
     with pytest.raises(TypeError, match="_norm: scale must be given where bias is, got none"):
         function(F.ones((2, 4)), F.ones(4))
+
+
+def test_squeeze_takes_no_axes():
+    x = F.ones((1, 2, 1))
+    assert F.squeeze(x).shape == (2,) and F.squeeze(x, ()).shape == (1, 2, 1)
+    assert F.squeeze(x, []).shape == (1, 2, 1) and F.squeeze(x, (0,)).shape == (2, 1)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 1)])
+def test_one_hot_of_one_class(shape):
+    index = F.zeros(shape, dtype="int32")
+    assert F.one_hot(index, 1).tolist() == np.ones((*shape, 1)).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_sign_of_nan_counts(dtype):
+    x = np.copysign(np.array([np.nan, np.nan, 0, 0, 1], dtype), [-1, 1, -1, 1, -1])
+    t = tessera.Tensor(x, dtype=dtype)
+    assert F.signbit(t).tolist() == np.signbit(x).tolist()
+    signs = np.signbit(F.copysign(tessera.Tensor(1.0, dtype=dtype), t).numpy())
+    assert signs.tolist() == np.signbit(x).tolist()
+
+
+def test_powers_and_logarithms_of_complex_numbers():
+    base = np.array([1 + 2j, -1.5 + 0.5j, -2, 1j, 0, 0, 0.3 - 1e-3j])
+    exponent = np.array([2, 0.5 - 1j, 3, 2, 2, 0, -2.5])
+    x, y = tessera.tensor(base, dtype="complex128"), tessera.tensor(exponent, dtype="complex128")
+    np.testing.assert_allclose((x**y).numpy(), base**exponent, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose((x**2).numpy(), base**2, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose((2**y).numpy(), 2**exponent, rtol=1e-12)
+    np.testing.assert_allclose(F.log(x[:4]).numpy(), np.log(base[:4]), rtol=1e-12)

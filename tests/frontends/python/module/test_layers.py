@@ -1,5 +1,8 @@
 """tessera.module: the layers, and initial values."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import tessera
@@ -334,9 +337,23 @@ def test_init(fill, std):
 def test_init_arguments():
     assert M.init.calculate_gain("leaky_relu", 1) == 1
     assert M.init.calculate_fan_in_and_fan_out(tensor(6, 4, 3, 3)) == (36, 54)
+    assert M.init.calculate_fan_in_and_fan_out(tensor(6, 4, 3, 3, 3)) == (108, 162)
+    assert M.init.calculate_fan_in_and_fan_out(tensor(2, 3, 2, 3, 3, 3)) == (54, 81)
     with pytest.raises(ValueError, match="init: a tensor with fans must have 2 axes"):
         M.init.msra_normal_(tensor(3))
     with pytest.raises(ValueError, match="init: mode must be one of"):
         M.init.msra_normal_(tensor(3, 3), mode="fan")
     with pytest.raises(ValueError, match="calculate_gain: nonlinearity must be one of"):
         M.init.calculate_gain("no")
+
+
+COPIES = [lambda net: net, copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(("kind", "area"), [(M.Conv1d, 3), (M.Conv2d, 9), (M.Conv3d, 27)])
+def test_fans_of_convolutions(kind, area, groups, copied):
+    weight = copied(kind(4, 6, 3, groups=groups)).weight
+    want = (4 // groups * area, 6 // groups * area)
+    assert M.init.calculate_fan_in_and_fan_out(weight) == want

@@ -56,6 +56,10 @@ def test_exponential_is_exponential():
     values = random.RNG(seed=3).exponential(2.0, size=(200_000,)).numpy()
     assert stats.kstest(values, "expon", args=(0, 2)).pvalue > 1e-3
     assert random.exponential(size=()).shape == ()
+    by_rate = random.RNG(seed=3).exponential(rate=0.5, size=(200_000,)).numpy()
+    np.testing.assert_allclose(by_rate, values, rtol=1e-6)
+    with pytest.raises(ValueError, match="scale and rate must not be given together, got 1 and 2"):
+        random.exponential(1, rate=2)
 
 
 def test_permutation_and_shuffle():
