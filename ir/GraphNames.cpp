@@ -27,19 +27,41 @@ std::string nameOf(Operation *op) {
   return (path.empty() ? "" : path.str() + ".") + infoOf(op)->name;
 }
 
-/// The operators of results of a call, which have the names of the outputs.
-llvm::DenseSet<Operation *> operatorsOfOutputs(func::FuncOp func) {
+std::string numberedName(size_t index) { return "output" + std::to_string(index); }
+
+/// The operators of results of a call that have the names of the outputs, which the user gave.
+llvm::DenseSet<Operation *> operatorsOfOutputs(func::FuncOp func, bool byOperators) {
   llvm::DenseSet<Operation *> found;
   auto values = func.getBody().front().getTerminator()->getOperands();
-  for (auto [value, entry] : llvm::zip(values, func->getAttrOfType<ArrayAttr>(kOutputsAttr)))
-    if (!updatesState(func, cast<DictionaryAttr>(entry)))
+  for (auto [index, value, entry] : llvm::enumerate(values, func->getAttrOfType<ArrayAttr>(kOutputsAttr))) {
+    auto fields = cast<DictionaryAttr>(entry);
+    bool isNumbered = byOperators && fields.getAs<StringAttr>("name").str() == numberedName(index);
+    if (!updatesState(func, fields) && !isNumbered)
       found.insert(value.getDefiningOp());
+  }
   return found;
 }
 
+/// Names the outputs that have numbers only by the operators that give them.
+void nameOutputs(func::FuncOp func) {
+  Builder builder(func.getContext());
+  SmallVector<Attribute> entries;
+  llvm::DenseSet<Operation *> named;
+  auto values = func.getBody().front().getTerminator()->getOperands();
+  for (auto [index, value, entry] : llvm::enumerate(values, func->getAttrOfType<ArrayAttr>(kOutputsAttr))) {
+    NamedAttrList fields(cast<DictionaryAttr>(entry));
+    Operation *op = value.getDefiningOp();
+    bool isNumbered = cast<StringAttr>(fields.get("name")).str() == numberedName(index);
+    if (isNumbered && op && op->hasAttr(kNameAttr) && value == op->getResult(0) && named.insert(op).second)
+      fields.set("name", op->getAttr(kNameAttr));
+    entries.push_back(fields.getDictionary(func.getContext()));
+  }
+  func->setAttr(kOutputsAttr, builder.getArrayAttr(entries));
+}
+
 /// Names the operators that have none.
-void nameOperators(func::FuncOp func) {
-  llvm::DenseSet<Operation *> ofOutputs = operatorsOfOutputs(func);
+void nameOperators(func::FuncOp func, bool byOperators) {
+  llvm::DenseSet<Operation *> ofOutputs = operatorsOfOutputs(func, byOperators);
   llvm::StringMap<unsigned> counts, numbers;
   std::vector<std::pair<Operation *, std::string>> unnamed;
   for (Operation &op : func.getBody().front())
@@ -61,7 +83,7 @@ void numberOutputs(func::FuncOp func) {
   for (auto [index, entry] : llvm::enumerate(func->getAttrOfType<ArrayAttr>(kOutputsAttr))) {
     NamedAttrList fields(cast<DictionaryAttr>(entry));
     if (!updatesState(func, cast<DictionaryAttr>(entry)))
-      fields.set("name", builder.getStringAttr("output" + std::to_string(index)));
+      fields.set("name", builder.getStringAttr(numberedName(index)));
     entries.push_back(fields.getDictionary(func.getContext()));
   }
   func->setAttr(kOutputsAttr, builder.getArrayAttr(entries));
@@ -88,7 +110,9 @@ void keepNames(Graph &graph, const KeptNames &kept) {
       op.removeAttr(kNameAttr);
   }
   if (kept.operators)
-    nameOperators(func);
+    nameOperators(func, kept.outputsByOperators);
+  if (kept.operators && kept.outputsByOperators)
+    nameOutputs(func);
   if (!kept.outputs)
     numberOutputs(func);
 }

@@ -43,7 +43,7 @@ Node::~Node() {
 NodeRef Node::input(llvm::StringRef name, const TensorMeta &meta) {
   NodeRef node(new Node(Kind::Input));
   node->metas = {meta};
-  node->names = {name.str()};
+  node->names = {name.empty() ? "input_" + std::to_string(node->serial()) : name.str()};
   return node;
 }
 

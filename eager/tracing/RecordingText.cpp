@@ -129,6 +129,30 @@ llvm::Error RecordingWriter::writeEnds(const Recording &recording, std::vector<R
   return llvm::Error::success();
 }
 
+/// The text of the constant that an operator stands for, which makes a tensor of one number; "": it is another one.
+static std::string knownNumber(const Recording::Op &recorded, const OpDef &op, const TensorMeta &meta) {
+  bool isNumber = recorded.inputs.empty() && meta.rank() == 0 && op.info().hasSizes() && op.numAttrs() > 0 &&
+                  op.attr(0).kind() == AttrKind::I64;
+  if (!isNumber || op.hasExpressions())
+    return "";
+  int64_t value = op.attr(0).i64();
+  auto shown = [&](auto number) {
+    return showConstant(meta, llvm::StringRef(reinterpret_cast<const char *>(&number), sizeof(number)));
+  };
+  switch (meta.dtype) {
+  case DType::Float32:
+    return shown(float(value));
+  case DType::Float64:
+    return shown(double(value));
+  case DType::Int32:
+    return shown(int32_t(value));
+  case DType::Int64:
+    return shown(value);
+  default:
+    return "";
+  }
+}
+
 llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recording &recording, const Recording *at) {
   std::vector<RecordingLine> lines;
   unsigned computed = 0;
@@ -136,6 +160,13 @@ llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recordin
   for (auto [i, number] : llvm::enumerate(recording.arguments())) // of a gradient: values of its function, too
     names[number] = "arg" + std::to_string(i);
   for (const Recording::Op &op : recording.ops()) {
+    if (at) { // a size is a tensor where it is an expression, and a constant where it is a number
+      OpDef known = op.op.hasExpressions() ? withSizesOf(*at, op.op) : op.op;
+      uint32_t output = op.outputs.front();
+      names[output] = knownNumber(op, known, recording.values()[output].meta);
+      if (!names[output].empty())
+        continue;
+    }
     for (uint32_t output : op.outputs)
       names[output] = "%" + std::to_string(computed++);
     if (llvm::Error e = describe(recording, op, at).moveInto(lines.emplace_back("", &op.location).text))

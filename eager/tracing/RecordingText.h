@@ -25,7 +25,7 @@ public:
   /// `shapes`: whether lines have the results' shapes; without them recordings at other sizes can be compared.
   explicit RecordingWriter(bool shapes = true) : shapes(shapes) {}
   /// The lines of `recording`; locations point into it. `at`: a recording of the function, for whose arguments' sizes
-  /// they say numbers; null: expressions.
+  /// they say numbers, of which tensors of a size are constants; null: expressions.
   llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording, const Recording *at = nullptr);
 
 private:

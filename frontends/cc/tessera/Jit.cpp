@@ -4,6 +4,7 @@
 #include "compiler/ProgramFile.h"
 #include "eager/classes/HostOptions.h"
 #include "eager/gradients/Tape.h"
+#include "eager/tensor/Placement.h"
 #include "eager/tracing/ArgumentIdentity.h"
 #include "eager/tracing/DumpProgram.h"
 #include "eager/tracing/FreeDims.h"
@@ -371,6 +372,33 @@ static void addDims(const DumpOptions &dump, const eager::Recording &recording, 
   }
 }
 
+/// The call as a file holds it: recorded again with a tensor of its own for each argument, where one stood for several
+/// or is read from outside too; else null.
+std::shared_ptr<Calls::Variant> Calls::apart(Variant &variant) {
+  const eager::Recording &recording = *variant.recorded.recording;
+  eager::Tensors given;
+  for (uint32_t number : recording.arguments()) {
+    eager::OnDevice here(*recording.values()[number].device);
+    given.push_back(eager::valueless(recording.values()[number].meta));
+  }
+  auto separate = std::make_shared<Variant>(given, variant.function);
+  bool isOne = variant.identity.aliases() != separate->identity.aliases();
+  eager::DataSizes sizes;
+  if (recording.hasDataSizes())
+    sizes.like = variant.recorded.recording;
+  try {
+    (void)recordCall(tensorsOf(given), variant.function, eager::Recorder::Mode::InferOnly, separate->recorded, sizes);
+  } catch (const Error &error) {
+    if (!isOne)
+      return nullptr; // the file holds what was recorded
+    throw Error(error.code(), std::string("dump: inputs must be different tensors, or the function must run with "
+                                          "some, got one for several and then: ") +
+                                  error.what());
+  }
+  bool differs = isOne || variant.identity.bindOutside(given, *separate->recorded.recording);
+  return differs ? separate : nullptr;
+}
+
 void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options) {
   auto free = valueOrThrow(eager::FreeDims::create(variant.recorded.recording, options));
   auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
@@ -389,6 +417,8 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   std::shared_ptr<Variant> latest = recordings->latest();
   if (!latest)
     throw Error(ErrorCode::InvalidArgument, "dump: the function must have been called once traced, got no call");
+  if (std::shared_ptr<Variant> separate = apart(*latest))
+    latest = separate;
   const Variant &variant = *latest;
   const Recorded &recorded = variant.recorded;
   size_t numArguments = recorded.recording->arguments().size();

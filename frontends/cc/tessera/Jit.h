@@ -70,6 +70,7 @@ private:
   struct Variant;
   struct Recordings;
   /// The recorded call holds no size that `options` free.
+  static std::shared_ptr<Variant> apart(Variant &variant);
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
   std::shared_ptr<Variant> resized(Variant &call, llvm::ArrayRef<Tensor> arguments) const;
   void compile(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments) const;

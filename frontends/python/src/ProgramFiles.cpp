@@ -18,7 +18,13 @@ namespace tess::python {
 
 ir::KeptNames keptNames(nb::dict names) {
   auto is = [&](const char *name) { return nb::cast<bool>(names[name]); };
-  return {is("outputs"), is("values"), is("operators"), is("constants")};
+  ir::KeptNames kept;
+  kept.outputs = is("outputs");
+  kept.values = is("values");
+  kept.operators = is("operators");
+  kept.constants = is("constants");
+  kept.outputsByOperators = names.contains("outputs_by_operators") && is("outputs_by_operators");
+  return kept;
 }
 
 nb::dict describe(const compiler::WrittenProgram &written) {

@@ -361,6 +361,17 @@ void initClasses(nb::module_ &module) {
       .def("view", &viewOf, nb::arg("known"), nb::arg("free"),
            "Its operators, values, arguments and results; composites that are not `known` as what they are made of. "
            "`free`: (argument, axis, name) of sizes that are expressions.")
+      .def_prop_ro(
+          "result_names",
+          [](PyRecording &self) {
+            std::vector<std::string> names;
+            for (uint32_t number : self.recording->results()) {
+              const Recording::Value &value = self.recording->values()[number];
+              names.push_back(value.kind == Recording::ValueKind::Computed ? value.name : "");
+            }
+            return names;
+          },
+          "The names that the function gave its results; \"\": none.")
       .def_prop_ro("has_data_sizes", [](PyRecording &self) { return self.recording->hasDataSizes(); })
       .def_prop_ro("why_taken_for_equal", [](PyRecording &self) { return eager::whyTakenForEqual(*self.recording); })
       .def_prop_ro(

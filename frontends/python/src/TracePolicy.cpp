@@ -105,6 +105,12 @@ void initTracePolicy(nb::module_ &module) {
       .def(
           "learn", [](ArgumentIdentity &self, nb::handle arguments) { self.learn(tensorsOf(arguments, "learn")); },
           nb::arg("arguments"), "A call with these recorded the same.")
+      .def_prop_ro(
+          "aliases",
+          [](const ArgumentIdentity &self) {
+            return std::vector<unsigned>(self.aliases().begin(), self.aliases().end());
+          },
+          "For each argument of the recorded call the first position of its tensor.")
       .def(
           "copy", [](const ArgumentIdentity &self) { return ArgumentIdentity(self); },
           "For another recording of the same function.")

@@ -293,6 +293,26 @@ TEST_CASE("a program goes through a file") {
   CHECK(thrown([&] { (void)program.run({{"z", uniform({1, 3})}}); })->code() == ErrorCode::NotFound);
 }
 
+TEST_CASE("one tensor for several arguments is several inputs of the file") {
+  Tensor weight = tensor({3.0f});
+  auto sum = jit::trace([](const Tensor &x, const Tensor &y) { return x * 2.0f + y * 3.0f; });
+  (void)sum(weight, weight);
+  sum.dump(pathOf("sum.tess"), {.inputs = {"x", "y"}, .outputs = {"z"}});
+  CHECK(jit::load(pathOf("sum.tess"))({tensor({1.0f}), tensor({10.0f})})[0].item<float>() == 32);
+  auto beside = jit::trace([&](const Tensor &x) { return x * 10.0f + weight; });
+  (void)beside(weight);
+  beside.dump(pathOf("beside.tess"), {.inputs = {"x"}});
+  CHECK(jit::load(pathOf("beside.tess"))({tensor({1.0f})})[0].item<float>() == 13);
+  auto picky = jit::trace([](const Tensor &x, const Tensor &y) {
+    if (x.ref() != y.ref())
+      throw Error(ErrorCode::InvalidArgument, "they differ");
+    return x + y;
+  });
+  (void)picky(weight, weight);
+  CHECK_THAT(thrown([&] { picky.dump(pathOf("picky.tess")); })->what(),
+             Catch::Contains("dump: inputs must be different tensors") && Catch::EndsWith("they differ"));
+}
+
 TEST_CASE("a dump that would fix a free size is refused") {
   jit::DumpOptions options = {.inputs = {"x"}, .dims = {{"x", {{0, {"n", 1, 64}}}}}};
   Tensor weight = tensor({2.0f});

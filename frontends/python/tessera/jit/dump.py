@@ -5,9 +5,9 @@ import os
 
 from .. import _core
 from .._tree import flatten
-from ..autodiff.modes import cast_as
 from ..tensor import Tensor
 from ..utils.progress import compiling
+from .file_call import all_axes, for_file, free_dims
 from .file_options import FileOptions
 from .half import in_half_precision
 from .input_data import make_tests
@@ -31,7 +31,8 @@ class Dumps:
 
         Args:
             arg_names: names of the inputs; "arg_0" and so on, and those of keywords, without it
-            output_names: names of the outputs; keys of a dict that is returned, or "output0"
+            output_names: names of the outputs; keys of a dict that is returned, names that the
+                function gave its results (`y.name = "scores"`), or "output0"
             dims: frees dimensions of inputs: `{"image": {0: Dim("batch", 1, 512)}}`, or "all" of
                 them, each by itself
             targets: machines to compile for; without any the file holds the graph only
@@ -40,7 +41,8 @@ class Dumps:
             keep_var_name: names of values that the file keeps: 0 none but those of inputs, 1 those
                 of outputs, 2 those that the function gave (`x.name = "hidden"`) too
             keep_opr_name: every operator has a name: its value's, or the path of its module and
-                its own, numbered where several have it: "fc1.linear[0]"
+                its own, numbered where several have it: "fc1.linear[0]"; so have outputs that
+                nobody named
             keep_param_name: keeps the names of parameters
             keep_opr_priority, no_change_graph: nothing changes: operators stay, in their order
             strip_info_file: a path or text stream: types of operators and dtypes of the program, as
@@ -94,15 +96,13 @@ def _write(traced, file, signature, training, shared, tests=None):
         raise ValueError(f'dump: dims must be a dict or "all", got {dims!r}')
     names, outputs = argument_names(call, arg_names), result_names(call, output_names)
     free = all_axes(call) if dims == "all" else free_dims(dims or {}, names)
-    name, function = traced.__name__, traced.function
-    call.check_data(name, function)
-    if free:
-        call = at_two(call, function, free)
-        call.check_free(name, function, free)
+    name = traced.__name__
+    call = for_file(traced, call, names, free)
     if shared.is_half:
-        call = in_half_precision(call, function)
+        call = in_half_precision(call, traced.function)
     fuse = shared.fuses and traced.options["fuse"]
-    arguments = names, outputs, free, targets, shared.texts(False), shared.names, fuse
+    kept = shared.names | {"outputs_by_operators": output_names is None}
+    arguments = names, outputs, free, targets, shared.texts(False), kept, fuse
     with written(file) as path, compiling(f"compiling {name}"):
         if tests is None:
             facts = _core.recording_to_file(call.recording, name, path, *arguments)
@@ -152,11 +152,14 @@ def _check_call(traced, call):
 
 
 def _check_mode(call):
-    """RuntimeError where a batch normalisation moves its running statistics."""
+    """RuntimeError where a batch normalisation moves its running statistics, those of one that the
+    function made itself too.
+    """
     view = call.recording.view({"batch_norm"}, [])
+    constants = {number for number, row in enumerate(view["values"]) if row["kind"] == "constant"}
     updated = {*view["updated"]}
-    for name, _, _, _, outputs, place in view["operators"]:
-        if name == "batch_norm" and updated & {*outputs[1:3]}:
+    for name, _, inputs, _, outputs, place in view["operators"]:
+        if name == "batch_norm" and (updated & {*outputs[1:3]} or constants & {*inputs[3:5]}):
             raise RuntimeError(
                 "dump: batch normalisation must be in inference mode, as eval() of its module "
                 f"makes it, unless training=True, got one in training at {place or 'no line'}"
@@ -186,15 +189,25 @@ def argument_names(call, given):
 
 
 def result_names(call, given):
-    """The names of the results: those given, or the keys of a dict that is returned; else none."""
+    """The names of the results: those given, the keys of a dict that is returned, or those that the
+    function gave its results (`y.name = "scores"`), by number where there is none; else none.
+    """
     names = _listed(given)
     if names is None:
         kind, keys, _ = call.structure if isinstance(call.structure, tuple) else (None, None, None)
         is_named = keys is not None and len(keys) == len(call.slots)
-        names = [str(key) for key in keys] if is_named else []
+        names = [str(key) for key in keys] if is_named else _own_names(call)
     if names:
         _check_names("output_names", names, len(call.slots))
     return names
+
+
+def _own_names(call):
+    """Names that the function gave the results, each once; none where no result has one."""
+    names = []
+    for number, name in enumerate(call.recording.result_names[: len(call.slots)]):
+        names.append(name if name and name not in names else f"output{number}")
+    return [] if all(name == f"output{number}" for number, name in enumerate(names)) else names
 
 
 def _count(value):
@@ -206,46 +219,3 @@ def _listed(names):
     if names is None:
         return None
     return [names] if isinstance(names, str) else list(names)
-
-
-def all_axes(call):
-    """As free_dims, of every axis of every argument, each by itself."""
-    return [
-        (number, axis, f"d{number}_{axis}", 1, -1)
-        for number, tensor in enumerate(call.recording.valueless_arguments())
-        for axis in range(tensor.ndim)
-    ]
-
-
-def at_two(call, function, free):
-    """`call` as it is at size 2 of the free dimensions that had size 1, as far as their bounds
-    allow: a size of 1 is a number in a recording, and others are expressions."""
-    tensors = call.recording.valueless_arguments()
-    shapes = [list(tensor.shape) for tensor in tensors]
-    ones = [(argument, axis) for argument, axis, _, _, high in free
-            if shapes[argument][axis] == 1 and high != 1]  # fmt: skip
-    if not ones:
-        return call
-    for argument, axis in ones:
-        shapes[argument][axis] = 2
-    larger = [
-        _core.valueless_tensor(shape, tensor.dtype, str(tensor.device))
-        for tensor, shape in zip(tensors, shapes, strict=True)
-    ]
-    try:
-        with cast_as(call.cast):
-            return call.taking(call.record_again(function, larger, *call.given(larger))[1])
-    except ValueError:  # check_free() tells which size is fixed
-        return call
-
-
-def free_dims(dims, names):
-    """(argument, axis, name, min, max or -1) of each dimension that `dims` frees."""
-    unknown = [name for name in dims if name not in names]
-    if unknown:
-        raise ValueError(f"dump: dims must be of arguments in arg_names {names}, got {unknown}")
-    return [
-        (names.index(name), axis, dim.name, dim.min, -1 if dim.max is None else dim.max)
-        for name, axes in dims.items()
-        for axis, dim in axes.items()
-    ]

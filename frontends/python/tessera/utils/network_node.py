@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 
 from .. import _core
+from ..jit.dump import scratch
 from ..tensor import Tensor, tensor
 from ._node_classes import FAMILIES, MODES, family_of
 
@@ -54,9 +55,30 @@ class VarNode(NetworkNode, Tensor):
         return self
 
     def numpy(self):
-        """The value of a constant or a state. ValueError: another variable has none."""
-        value = _core.node_of(self)[0].value
+        """The value of a constant or a state, or what such give. ValueError: a variable that
+        depends on an input has none.
+        """
+        value = value_of(self)
         return super().numpy() if value is None else value.numpy()
+
+    def item(self, *index):
+        """One element of its value, as a number."""
+        value = value_of(self)
+        return super().item(*index) if value is None else value.item(*index)
+
+    def tolist(self):
+        """Its value in nested lists."""
+        value = value_of(self)
+        return super().tolist() if value is None else value.tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.numpy(), dtype)
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
 
     def set_value(self, data):
         """As that of its operator, a constant or a state."""
@@ -260,6 +282,23 @@ class ReadOnlyOpNode(OpNode):
 
 def _tensor_of(data, dtype=None):
     return data if isinstance(data, Tensor) and dtype is None else tensor(data, dtype=dtype)
+
+
+def value_of(var):
+    """The tensor that a variable of constants and states stands for, computed now; None: it depends
+    on an input.
+    """
+    node, _ = _core.node_of(var)
+    if node.value is not None:
+        return node.value
+    if any(each.kind == "input" for each in _core.dependencies([var])):
+        return None
+    editor = _core.GraphEditor()
+    editor.add_output(var)
+    names = dict.fromkeys(("outputs", "values", "operators", "constants"), False)
+    with scratch() as path:
+        editor.dump(path, ["host"], {}, names, True)
+        return _core.load_program(path)()[0]
 
 
 def default_name(node):

@@ -239,3 +239,32 @@ def test_a_loop_of_the_file_is_one_operator(tmp_path):
     y = network.output_vars[0]
     network.replace_vars({y: y * 2})
     assert same_bits(run(network, tmp_path, x=x)["y"], traced_anew(lambda x: function(x) * 2, x))
+
+
+def test_what_constants_give_has_a_value():
+    network = Network()
+    constant = network.make_const(np.arange(6, dtype="float32").reshape(2, 3))
+    double = F.matmul(constant, constant.T) * 2
+    wanted = constant.numpy() @ constant.numpy().T * 2
+    assert same_bits(double.numpy(), wanted) and same_bits(np.asarray(double), wanted)
+    assert double.tolist() == wanted.tolist() and double[1, 0].item() == wanted[1, 0]
+    assert float(double[0, 0]) == wanted[0, 0] and int(double[0, 0]) == wanted[0, 0]
+    constant.set_value(np.ones((2, 3), "float32"))
+    assert double.tolist() == [[6, 6], [6, 6]]
+    x = network.make_input_node((2, 2), "float32")
+    with pytest.raises(ValueError, match="value: a variable of a network must be computed"):
+        (double + x).numpy()
+
+
+def test_an_input_without_a_name_has_the_one_that_it_shows(tmp_path):
+    network = Network()
+    first, second = (network.make_input_node((2,), "float32") for _ in range(2))
+    network.add_output(first - second)
+    shown = [var.name for var in network.input_vars]
+    assert shown == [first.name, second.name] and len(set(shown)) == 2 and all(shown)
+    network.dump(tmp_path / "net.tess")
+    assert [var.name for var in Network.load(tmp_path / "net.tess").input_vars] == shown
+    program = jit.load(tmp_path / "net.tess")
+    assert program.inputs == shown
+    values = {shown[0]: F.full(2, 5.0), shown[1]: F.full(2, 2.0)}
+    assert program(**values).tolist() == [3, 3]
