@@ -283,28 +283,6 @@ def test_a_fixed_dimension_is_refused():
     _refused("dims must be of arguments in arg_names", ValueError, traced, **options)
 
 
-def test_rows_of_a_free_number_that_are_set_are_refused():
-    def _shifted(x):
-        y = x + 0
-        y[1:] = x[:-1]
-        return y
-
-    options = {"arg_names": ["x"], "dims": {"x": {0: jit.Dim("n", 2, 9)}}}
-    message = r"operators must be those that ONNX has, got slice_set at .*\(sizes must be numbers\)"
-    _refused(message, NotImplementedError, _called(_shifted, tensor(4, 2)), **options)
-
-
-def test_a_free_number_of_indices_along_axes_is_refused():
-    def _taken(x):
-        return apply(B.TakeAlongAxes(axes=[1]), x, (x[:, :1] > 9).astype("int32"))[0]
-
-    options = {"arg_names": ["x"], "dims": {"x": {0: jit.Dim("n", 2, 9)}}}
-    message = (
-        r"operators must be those that ONNX has, got take_along_axes at .*\(sizes must be numbers\)"
-    )
-    _refused(message, NotImplementedError, _called(_taken, tensor(4, 2)), **options)
-
-
 def test_complex_numbers_are_padded():
     x = tessera.Tensor(np.arange(6, dtype="complex64").reshape(2, 3) * 1j)
     model, (expected,) = exported(lambda x: apply(B.Pad(low=[1, 0], high=[0, 2]), x)[0], x)

@@ -2,15 +2,18 @@
 
 import os
 
-from ..jit.dump import free_dims
+from ..jit.file_call import at_other_sizes, for_file, free_dims
 from . import exporters  # noqa: F401  registers the functions
 from .package import checker, helper, onnx, shape_inference
+from .sizes import forget_fixed
 from .writer import Writer, known_records
 
 NEWEST = 23
 """The opset that is written where no other is asked for; the oldest is 13."""
 OLDEST = 13
 _LARGE = 1 << 31  # bytes that a message of Protobuf may have
+_REST = 1 << 26  # bytes of all but constants, an estimate
+_PAGE = 4096
 
 
 def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=NEWEST):
@@ -23,7 +26,7 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
     Args:
         traced: a function that `tessera.jit.trace(..., capture_as_const=True)` gave, and that has
             been called
-        file: a path or a binary stream; beside a path lies `NAME.data` where the model has 2 GiB
+        file: a path or a binary stream; beside a path lies `NAME.data` where constants have 2 GiB
         arg_names, output_names: names of inputs and outputs; default "arg0" and "output0"
         dims: free dimensions of inputs by name and axis, `{"x": {0: Dim("batch")}}`, as
             `trace.dump` takes them
@@ -53,9 +56,9 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
     count = len(call.slots)
     names = _names("arg_names", arg_names, "arg", call.num_arguments)
     outputs = _names("output_names", output_names, "output", count)
-    free = _free_dims(traced, call, dims, names)
-    view = call.recording.view(known_records(opset), free)
-    _check_view(view)
+    call, dims = _for_file(traced, call, dims, names)
+    free = [(argument, axis, name) for argument, axis, name, _, _ in dims]
+    view = _view_of(traced, call, dims, free, opset)
     writer = Writer(view, opset, names, free)
     graph = writer.graph(traced.__name__, view["results"][:count], outputs)
     _save(_model(graph, opset), file)
@@ -75,15 +78,26 @@ def _call_of(traced):
     return call
 
 
-def _free_dims(traced, call, dims, names):
-    """(argument, axis, name) of each free dimension, on which the call must not depend."""
+def _for_file(traced, call, dims, names):
+    """The call as a file holds it, and its free dimensions."""
     try:
         free = free_dims(dims or {}, names)
-        if free:
-            call.check_free(traced.__name__, traced.function, free)
+        call = for_file(traced, call, names, free)
     except ValueError as error:
         raise ValueError(str(error).replace("dump: ", "export: ", 1)) from None
-    return [(argument, axis, name) for argument, axis, name, _, _ in free]
+    return call, free
+
+
+def _view_of(traced, call, dims, free, opset):
+    """The operators of the call; sizes that are neither expressions of free dimensions nor the same
+    at others are None.
+    """
+    known = known_records(opset)
+    view = call.recording.view(known, free)
+    _check_view(view)
+    if dims:
+        forget_fixed(view, at_other_sizes(traced, call, dims).recording.view(known, free))
+    return view
 
 
 def _check_view(view):
@@ -119,14 +133,34 @@ def _check(model):
 
 
 def _save(model, file):
-    is_large = model.ByteSize() >= _LARGE
-    if not is_large:
-        _check(model)
-    if hasattr(file, "write"):
-        onnx.save(model, file)
-        return
-    path = os.fspath(file)
-    data = os.path.basename(path) + ".data"
-    onnx.save(model, path, save_as_external_data=is_large, location=data)
+    """Writes a model, with its constants beside it where they are too large for one message."""
+    constants = sum(len(each.raw_data) for each in model.graph.initializer)
+    is_large = constants + _REST >= _LARGE
+    if is_large and hasattr(file, "write"):
+        raise ValueError(
+            "export: file must be a path where constants lie in a file of their own, got a stream "
+            f"for {constants} bytes"
+        )
     if is_large:
-        _check(path)
+        _move_constants(model, os.fspath(file))
+    else:
+        _check(model)
+    onnx.save(model, file if hasattr(file, "write") else os.fspath(file))
+    if is_large:
+        _check(os.fspath(file))
+
+
+def _move_constants(model, path):
+    """Writes the bytes of the constants to NAME.data beside `path`, each from a multiple of a page
+    on, and leaves their places in the model.
+    """
+    name = os.path.basename(path) + ".data"
+    with open(os.path.join(os.path.dirname(path), name), "wb") as data:
+        for tensor in model.graph.initializer:
+            data.seek(-data.tell() % _PAGE, os.SEEK_CUR)
+            place = {"location": name, "offset": data.tell(), "length": len(tensor.raw_data)}
+            data.write(tensor.raw_data)
+            tensor.ClearField("raw_data")
+            tensor.data_location = onnx.TensorProto.EXTERNAL
+            for key, value in place.items():
+                tensor.external_data.add(key=key, value=str(value))

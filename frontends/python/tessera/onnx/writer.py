@@ -13,6 +13,8 @@ from .sizes import SizeNodes
 from .values import element_type_of
 
 _EXPORTERS = {}
+# Records that take complex numbers as pairs: exporters/complex_numbers.py.
+_OF_PAIRS = {"abs", "cast", "conj", "fft_c2c", "imag", "real"}
 _VARIADIC = 2  # of the arities of operands: 0 is one, 1 an optional one
 
 Value = namedtuple("Value", "name dtype shape")
@@ -90,6 +92,7 @@ class Writer:
         for name, number in zip(arg_names, view["arguments"], strict=True):
             self.values[number] = self.values[number]._replace(name=name)
         self.taken = set(arg_names)
+        self.pairs = {}  # names of complex numbers that are pairs: the operators that made them
         self.arities = _arities()
         self.dim_names = list(dict.fromkeys(name for _, _, name in dims))
         places = {self.dim_names.index(name): (arg_names[i], axis) for i, axis, name in dims}
@@ -121,6 +124,19 @@ class Writer:
             )
         self.nodes.append(helper.make_node(op_type, inputs, names, **attributes))
         return names[0] if outputs == 1 else tuple(names)
+
+    def pair(self, name):
+        """Notes that the output of a node is complex numbers as pairs along a last axis."""
+        self.pairs[name] = self.row
+        return name
+
+    def want_pair(self, value):
+        """The value. NotImplementedError: it must be such."""
+        if value.name not in self.pairs:
+            raise NotImplementedError(
+                "complex numbers must come from a Fourier transform or a cast"
+            )
+        return value
 
     def constant(self, array, dtype=None):
         """The name of a constant."""
@@ -175,6 +191,11 @@ class Writer:
         outputs = []
         for number, output in zip(results, output_names, strict=True):
             value = self.values[number]
+            if value.name in self.pairs:
+                row = self.pairs[value.name]
+                raise NotImplementedError(
+                    f"export: results must be real, got {row.name} at {row.place or 'no line'}"
+                )
             self.nodes.append(helper.make_node("Identity", [value.name], [output]))
             outputs.append(self.info(value._replace(name=output)))
         inputs = [self.info(self.values[number]) for number in self.view["arguments"]]
@@ -217,6 +238,9 @@ class Writer:
             self.values[number] = self.values[number]._replace(name=name)
 
     def _names_of(self, row):
+        self.row = row
+        if row.name not in _OF_PAIRS and any(each.name in self.pairs for each in row.operands):
+            raise NotImplementedError("complex numbers are pairs there")
         groups = row.grouped(self.arities.get(row.name, ()))
         if row.name in _EXPORTERS:
             names = _EXPORTERS[row.name][0](self, row, *groups)

@@ -1,3 +1,3 @@
 """Functions that write records as ONNX's operators, where a record's field says not enough."""
 
-from . import elementwise, layers, loops, movement, reductions  # noqa: F401
+from . import complex_numbers, elementwise, layers, loops, movement, reductions  # noqa: F401

@@ -2,7 +2,6 @@
 
 import math
 
-from ..values import element_type_of
 from ..writer import exporter
 
 
@@ -30,20 +29,6 @@ def _rounding(record, op_type):
 _rounding("ceil", "Ceil")
 _rounding("floor", "Floor")
 _rounding("round", "Round")
-
-
-@exporter("cast")
-def _cast(writer, row, x):
-    if "complex" in x.dtype + row.results[0].dtype:
-        raise NotImplementedError("ONNX converts no complex numbers")
-    return writer.node("Cast", [x], to=element_type_of(row.results[0].dtype))
-
-
-@exporter("conj")
-def _conj(writer, row, x):
-    if "complex" in x.dtype:
-        raise NotImplementedError
-    return writer.node("Identity", [x])
 
 
 @exporter("clip")

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from ..sizes import broadcast, minus, remainder
 from ..writer import exporter
+
+_ALLOWS_ZERO = 14  # the opset whose Reshape takes a 0 for a size
 
 
 @exporter("reshape", "flatten", "reshape_like")
@@ -10,8 +13,10 @@ def _reshape(writer, row, x, like=None):
     shape = row.results[0].shape
     if 0 in shape:
         return writer.node("Reshape", [x, writer.ints(shape)], allowzero=1)
-    if shape.count(None) == 1:
+    if shape.count(None) == 1 and like is None:
         shape = [-1 if size is None else size for size in shape]
+    elif any(isinstance(size, str) for size in shape) and writer.opset >= _ALLOWS_ZERO:
+        return writer.node("Reshape", [x, _shape_or_like(writer, shape, like)], allowzero=1)
     return writer.node("Reshape", [x, _shape_or_like(writer, shape, like)])
 
 
@@ -23,9 +28,7 @@ def _shape_or_like(writer, shape, like):
 
 @exporter("broadcast_to", "broadcast_like")
 def _broadcast(writer, row, x, like=None):
-    """An axis of unknown size stays as it is in x: 1 says so."""
-    shape = [1 if size is None and like is None else size for size in row.results[0].shape]
-    return writer.node("Expand", [x, _shape_or_like(writer, shape, like)])
+    return writer.node("Expand", [x, _shape_or_like(writer, row.results[0].shape, like)])
 
 
 @exporter("transpose")
@@ -89,14 +92,20 @@ def _tile(writer, row, x):
     return writer.node("Tile", [x, writer.ints([1] * -added + list(row["reps"]))])
 
 
+_END = (1 << 63) - 1  # of any axis
+
+
 @exporter("roll")
 def _roll(writer, row, x):
     axis, size = row["axis"], x.shape[row["axis"]]
-    shift = row["shift"] % size if size else 0
-    if not shift:
+    most = max(size, 1) if isinstance(size, int) else f"max({size}, 1)"
+    first = minus(size, remainder(row["shift"], most))
+    if first in (size, 0):
         return writer.node("Identity", [x])
-    sizes = writer.ints([size - shift, shift])
-    head, tail = writer.node("Split", [x, sizes], outputs=2, axis=axis)
+    axes, step = writer.ints([axis]), writer.ints([1])
+    zero, cut, end = writer.ints([0]), writer.ints([first]), writer.ints([_END])
+    tail = writer.node("Slice", [x, cut, end, axes, step])
+    head = writer.node("Slice", [x, zero, cut, axes, step])
     return writer.node("Concat", [tail, head], axis=axis)
 
 
@@ -144,16 +153,18 @@ def _arange(writer, row):
 def _counted(writer, row):
     """start + step * i for a number of i that is a size."""
     dtype = row.results[0].dtype
-    count = writer.node("Squeeze", [writer.sizes.name_of(row["num"]), writer.ints([0])])
-    zero, one = (writer.constant(value, "int64") for value in (0, 1))
-    places = writer.cast(writer.node("Range", [zero, count, one]), dtype)
+    places = writer.cast(_counted_to(writer, writer.sizes.name_of(row["num"])), dtype)
     scaled = writer.node("Mul", [places, writer.constant(row["step"], dtype)])
     return writer.node("Add", [scaled, writer.constant(row["start"], dtype)])
 
 
 @exporter("eye")
 def _eye(writer, row):
-    return writer.constant(np.eye(row["n"], row["m"]), row.results[0].dtype)
+    sizes, dtype = [row["n"], row["m"]], row.results[0].dtype
+    if _are_numbers(sizes):
+        return writer.constant(np.eye(*sizes), dtype)
+    rows, columns = (_line(writer, size, [-1, 1][: 2 - at]) for at, size in enumerate(sizes))
+    return writer.cast(writer.node("Equal", [rows, columns]), dtype)
 
 
 @exporter("embedding")
@@ -187,7 +198,7 @@ def _axes_first(x, axes):
 
 def _joined(writer, indices):
     """(int64 [..., number of indices], the shape that they broadcast to)."""
-    shape = np.broadcast_shapes(*(each.shape for each in indices))
+    shape = broadcast(*(each.shape for each in indices))
     return _stacked(writer, [writer.cast(each, "int64") for each in indices], shape), shape
 
 
@@ -201,14 +212,26 @@ def _stacked(writer, parts, shape):
     return writer.node("Concat", parts, axis=-1)
 
 
-def _want_numbers(sizes):
-    if not all(isinstance(size, int) for size in sizes):
-        raise NotImplementedError("sizes must be numbers")
+def _are_numbers(sizes):
+    return all(isinstance(size, int) for size in sizes)
+
+
+def _line(writer, size, shape):
+    """The integers below a size, along the axis of `shape` that is -1."""
+    if isinstance(size, int):
+        return writer.constant(np.arange(size).reshape(shape), "int64")
+    counted = _counted_to(writer, writer.ints([size]))
+    return writer.node("Reshape", [counted, writer.ints(shape)])
+
+
+def _counted_to(writer, size):
+    """The integers below the one in `size`, int64[1]."""
+    zero, one = (writer.constant(value, "int64") for value in (0, 1))
+    return writer.node("Range", [zero, writer.node("Squeeze", [size, writer.ints([0])]), one])
 
 
 def _coordinates(writer, row, x, indices, elements=()):
     """int64 [*elements, rank of x]: the indices along `axes`, else where an element stands."""
-    _want_numbers([*elements, *(size for each in (x, *indices) for size in each.shape)])
     rank, parts = len(x.shape), []
     axes = [axis % rank for axis in row["axes"]]
     whole = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
@@ -216,9 +239,8 @@ def _coordinates(writer, row, x, indices, elements=()):
         if axis in axes:
             parts.append(writer.cast(indices[axes.index(axis)], "int64"))
             continue
-        line = np.arange(size).reshape([-1 if other == axis else 1 for other in range(rank)])
-        parts.append(writer.constant(line, "int64"))
-    shape = np.broadcast_shapes(elements, whole, *(each.shape for each in indices))
+        parts.append(_line(writer, size, [-1 if other == axis else 1 for other in range(rank)]))
+    shape = broadcast(elements, whole, *(each.shape for each in indices))
     return _stacked(writer, parts, shape)
 
 
@@ -275,7 +297,8 @@ def _index_write(writer, row, x, value, indices):
 def _slice_set(writer, row, x, value):
     """The elements of a slice are those whose number a slice of all numbers has."""
     steps = list(row["steps"]) or [1] * len(x.shape)
-    _want_numbers((*row["starts"], *row["stops"], *x.shape))
+    if not _are_numbers((*row["starts"], *row["stops"], *x.shape)):
+        return _free_slice_set(writer, row, x, value, steps)
     zipped = zip(row["starts"], row["stops"], steps, x.shape, strict=True)
     cuts = [
         range(n)[slice(a, None if step < 0 and b < -n else b, step)] for a, b, step, n in zipped
@@ -283,6 +306,18 @@ def _slice_set(writer, row, x, value):
     grid = np.stack(np.meshgrid(*(np.array(cut, "int64") for cut in cuts), indexing="ij"), -1)
     updates = writer.node("Expand", [value, writer.ints(grid.shape[:-1])])
     return writer.node("ScatterND", [x, writer.constant(grid), updates])
+
+
+def _free_slice_set(writer, row, x, value, steps):
+    """As _slice_set, with numbers that the model counts."""
+    shape, whole = writer.node("Shape", [x]), writer.ints([-1])
+    count = writer.node("ReduceProd", [shape], keepdims=1)
+    numbers = writer.node("Reshape", [_counted_to(writer, count), shape])
+    limits = [row["starts"], row["stops"], range(len(x.shape)), steps]
+    cut = writer.node("Slice", [numbers, *(writer.ints(each) for each in limits)])
+    updates = writer.node("Expand", [value, writer.node("Shape", [cut])])
+    flat = [writer.node("Reshape", [each, whole]) for each in (x, cut, updates)]
+    return writer.node("Reshape", [writer.node("ScatterElements", flat, axis=0), shape])
 
 
 @exporter("non_zero")
