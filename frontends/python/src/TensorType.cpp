@@ -9,6 +9,7 @@
 #include "frontends/python/src/OpFunction.h"
 #include "frontends/python/src/SymInt.h"
 
+#include "eager/stack/GraphValue.h"
 #include "eager/tensor/Placement.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/Recorder.h"
@@ -231,6 +232,14 @@ bool mayTake(const TensorImpl &variable, const TensorImpl &value) {
                                toString(variable.meta())));
 }
 
+/// Gives the variable a value; one of its rank that has no format has the variable's from now on.
+void assignKeepingFormat(TensorImpl &variable, TensorImpl &value) {
+  Format format =
+      variable.rank() == value.rank() && value.format() == Format::Default ? variable.format() : value.format();
+  assign(variable, value);
+  variable.setFormat(format);
+}
+
 PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
@@ -241,7 +250,7 @@ PyObject *methodReset(PyObject *self, PyObject *other) {
   llvm::Expected<TensorRef> value = toDevice(implOf(other), implOf(self).storage().device());
   if (!value)
     return raise(value.takeError());
-  assign(implOf(self), **value);
+  assignKeepingFormat(implOf(self), **value);
   return Py_NewRef(self);
 }
 
@@ -260,7 +269,7 @@ PyObject *methodSetValue(PyObject *self, PyObject *args, PyObject *kwargs) {
   if ((*tensor)->shape() != impl.shape())
     return raise(invalidArgument("set_value: shape must be " + toString(impl.shape()) + ", got " +
                                  toString((*tensor)->shape())));
-  assign(impl, **tensor);
+  assignKeepingFormat(impl, **tensor);
   return Py_NewRef(self);
 }
 
@@ -358,6 +367,19 @@ PyObject *tensorRepr(PyObject *self) {
   return PyUnicode_FromStringAndSize(text.data(), text.size());
 }
 
+/// The text for print(), which raises the failure of a tensor; one that was recorded only shows why it has no value.
+PyObject *tensorText(PyObject *self) {
+  TensorImpl &impl = implOf(self);
+  if (llvm::Error stopped = awaitWritten(impl.storage())) {
+    raise(std::move(stopped));
+    return nullptr;
+  }
+  if (impl.storage().failure() && !isValueless(impl) && !isWrittenDown(impl))
+    if (nb::object array = nb::steal(toNumpy(impl)); !array)
+      return nullptr;
+  return PyObject_Repr(self);
+}
+
 Py_hash_t tensorHash(PyObject *self) { return _Py_HashPointer(self); }
 
 PyObject *tensorIterate(PyObject *self) {
@@ -404,6 +426,8 @@ bool initTensorType(nb::module_ &module) {
       {Py_tp_methods, methods},
       {Py_tp_members, members},
       {Py_tp_repr, reinterpret_cast<void *>(tensorRepr)},
+      {Py_tp_str, reinterpret_cast<void *>(tensorText)},
+      {Py_tp_setattro, reinterpret_cast<void *>(tensorSetAttribute)},
       {Py_tp_hash, reinterpret_cast<void *>(tensorHash)},
       {Py_tp_iter, reinterpret_cast<void *>(tensorIterate)},
       {Py_tp_richcompare, reinterpret_cast<void *>(tensorCompare)},

@@ -15,6 +15,8 @@ PyObject *tensorDlpackDevice(PyObject *self, PyObject *);
 PyObject *tensorFromDlpack(PyObject *cls, PyObject *args, PyObject *kwargs);
 int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags);
 void tensorReleaseBuffer(PyObject *self, Py_buffer *view);
+/// Sets an attribute; an AttributeError for one that would do nothing, with what does.
+int tensorSetAttribute(PyObject *self, PyObject *name, PyObject *value);
 PyObject *tensorCompare(PyObject *a, PyObject *b, int operation);
 
 } // namespace tess::python

@@ -11,6 +11,8 @@
 #include "runtime/threads/Worker.h"
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <frameobject.h>
 #include <nanobind/stl/string.h>
 #include <thread>
@@ -182,7 +184,19 @@ static void leave(bool wait) {
   checkOrThrow(std::move(error));
 }
 
+/// Ends the process with a status that tells of an error, whatever exit() was given.
+static void failAtExit() {
+  std::fflush(nullptr);
+  ::on_exit(
+      [](int status, void *) {
+        std::fflush(nullptr);
+        ::_exit(status ? status : 1);
+      },
+      nullptr);
+}
+
 void initUserLines(nb::module_ &module) {
+  module.def("_fail_at_exit", &failAtExit, "The process will end with a status other than 0.");
   module.def("_set_package_folder", [](const nb::str &folder) { packageFolder = folder.c_str(); });
   module.def("_leave", &leave, nb::arg("wait"),
              "To be called at exit: waits for all queued work and raises what nobody has seen.");

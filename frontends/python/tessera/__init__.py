@@ -87,7 +87,11 @@ config.open_warm_set()
 @atexit.register
 def _report_at_exit():
     # A user who stops a program by Ctrl-C does not wait for queued work.
-    _core._leave(wait=not isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
+    try:
+        _core._leave(wait=not isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
+    except Exception as error:  # atexit would show it and end with status 0
+        sys.excepthook(type(error), error, error.__traceback__)
+        _core._fail_at_exit()
 
 
 def sync():

@@ -26,7 +26,8 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
         device: the device that holds it
         is_const, no_cache: MegEngine's, which change nothing
         name: the user's name for it
-        format: what the order of axes means: "default", "nchw" or "nhwc"
+        format: what the order of axes means: "default", which is that of a tensor that is given,
+            "nchw" or "nhwc"
 
     Returns:
         a Tensor with the shape of data
@@ -41,6 +42,8 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
         Tensor([[1, 2],
                 [3, 4]], dtype=int32, device=cpu0)
     """
+    if format == "default":  # a tensor keeps its own
+        return Tensor(data, dtype, device, is_const, no_cache, name)
     return Tensor(data, dtype, device, is_const, no_cache, name, format)
 
 
@@ -57,8 +60,8 @@ def asarray(data, dtype=None, device=None):
     return Tensor(data, dtype=dtype, device=device)
 
 
-def _rebuild(cls, array, dtype, name, qparams=None):
-    result = cls(array, dtype=dtype, name=name or None)
+def _rebuild(cls, array, dtype, name, qparams=None, format="default"):
+    result = cls(array, dtype=dtype, name=name or None, format=format)
     if qparams is not None:
         _set_qparams(result, qparams)
     return result
@@ -66,8 +69,8 @@ def _rebuild(cls, array, dtype, name, qparams=None):
 
 def _reduce(self, protocol=None):
     row = type(self), self.numpy(), str(self._dtype_key), self.name
-    qparams = _own_qparams(self)
-    return _rebuild, row if qparams is None else (*row, qparams)
+    further = _own_qparams(self), self.format
+    return _rebuild, row if further == (None, "default") else (*row, *further)
 
 
 _known_qparams = {}  # by id of a tensor that lives: a weak reference and its QParams
@@ -110,6 +113,8 @@ def _like(self, value):
     result = type(self)(value, name=self.name or None)
     if _own_qparams(self) is not None:
         _set_qparams(result, copy.copy(_own_qparams(self)))
+    if getattr(self, "_is_frozen", False):
+        result._is_frozen = True
     return result
 
 

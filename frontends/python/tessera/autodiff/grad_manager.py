@@ -4,7 +4,7 @@ import weakref
 
 from .. import _caller, _core, _hooks, effects
 from ..tensor import Tensor
-from . import modes
+from . import frozen, modes
 
 _WITH_GRADIENT = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128"))
 
@@ -40,6 +40,8 @@ class GradManager:
 
     Gradients add up over several backward calls until `optimizer.clear_grad()`. `callbacks` are
     called with (tensor, gradient) and return the gradient to add.
+
+    Parameters of a module that is frozen (`module.freeze()`) get no gradient while they are.
 
     A manager records the `backward` of those entered within it, for gradients of gradients, but not
     of those entered before it or, by `a | b`, together with it.
@@ -88,7 +90,7 @@ class GradManager:
 
     def _watch(self, tensors):
         known = {id(entry.ref()) for entry in self._watched}
-        new = [tensor for tensor in tensors if id(tensor) not in known]
+        new = [each for each in frozen.trained(tensors) if id(each) not in known]
         _hooks.watch(self._state, new)
         self._watched += [self._attached[id(tensor)] for tensor in new]
 
@@ -107,6 +109,7 @@ class GradManager:
                 "record: a GradManager must record once at a time, got a second start"
             )
         _core.note_item(self._settings, "attached", "GradManager.attached")
+        frozen.note()
         self._state = _core.GradState()
         self._watch(self.attached_tensors())
         self._state.record(beside and beside._state)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from .. import _core, effects
 from .._hooks import HookHandler, forward_between
+from ..autodiff.frozen import set_frozen
 from ..tensor import Parameter, Tensor
 from . import state
 
@@ -150,6 +151,8 @@ class Module:
             for path, item in _entries(key, value):
                 if isinstance(item, Module):
                     self._adopt(path, item)
+        elif key == "name" and isinstance(value, str) and value.strip():
+            object.__setattr__(self, "_scope", value)
         object.__setattr__(self, key, value)
 
     def _adopt(self, path, child):
@@ -266,6 +269,17 @@ class Module:
     def eval(self):
         """Sets inference mode here and below; returns the module."""
         return self.train(False)
+
+    def freeze(self, frozen=True):
+        """Leaves the parameters here and below as they are: they lose their gradient and get none,
+        and optimizers pass them by. Returns the module. Running statistics still move in training.
+        """
+        set_frozen(self.parameters(), frozen)
+        return self
+
+    def unfreeze(self):
+        """Ends what `freeze` began, here and below; returns the module."""
+        return self.freeze(False)
 
     def disable_quantize(self, value=True):
         """Leaves this module and those below out of quantization, or with False in; returns the

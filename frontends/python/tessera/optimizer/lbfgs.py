@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import effects
 from .. import functional as F  # noqa: N812
+from ..autodiff.frozen import is_frozen
 from ..autodiff.modes import no_grad
 from ..tensor import Tensor
 from .checks import check_range
@@ -159,7 +160,8 @@ class LBFGS(Optimizer):
         start = 0
         for parameter in self._parameters():
             part = vector[start : start + parameter.size].reshape(parameter.shape)
-            parameter._reset(part.astype(parameter.dtype))
+            if not is_frozen(parameter):
+                parameter._reset(part.astype(parameter.dtype))
             start += parameter.size
 
     def state_dict(self, keep_var=False):
@@ -189,7 +191,8 @@ class LBFGS(Optimizer):
 
 
 def _gradient(parameter):
-    return F.zeros_like(parameter.detach()) if parameter.grad is None else parameter.grad
+    has_none = parameter.grad is None or is_frozen(parameter)
+    return F.zeros_like(parameter.detach()) if has_none else parameter.grad
 
 
 def _two_loops(history, gradient):

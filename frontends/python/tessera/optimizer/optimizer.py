@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import _caller, _core
+from ..autodiff import frozen
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
@@ -121,9 +122,10 @@ class Optimizer(ABC):
         """Updates the group's parameters that have a gradient."""
 
     def step(self):
-        """Updates every parameter that has a gradient, and warns where none has; returns the
-        optimizer.
+        """Updates every parameter that has a gradient and is not frozen, and warns where none has
+        one; returns the optimizer.
         """
+        frozen.note()
         if all(p.grad is None for group in self.param_groups for p in group["params"]):
             _caller.warn_once(
                 f"{type(self).__name__}.step: a parameter must have a gradient, got none of them: "

@@ -108,7 +108,7 @@ def test_exit_in_the_middle_of_queued_work(name):
 
 def test_exit_reports_a_failure_that_nobody_read():
     done = run("slow()\nnever_read = bad()")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stderr.count("IndexError: gather: index must be in [-4, 3], got 7") == 1
     assert "(x f32[4, 2], index i32[1, 2]), at <string>:" in done.stderr
 
