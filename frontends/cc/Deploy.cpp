@@ -9,7 +9,9 @@
 #include "runtime/run/Executor.h"
 #include "runtime/schema/TestCases.h"
 #include "runtime/threads/ParallelFor.h"
+#include "llvm/ADT/ScopeExit.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -95,8 +97,10 @@ struct Session::Impl {
   BoundRef bound;
   std::vector<Shape> shapes;
   std::vector<size_t> bytes;
+  std::vector<size_t> inputBytes;
   Memory memory;
   llvm::SmallVector<void *, 8> inputs, outputs; // of a run; `outputs` is used with state only
+  std::atomic<bool> isRunning = false;
   // Where the host does not address the device's memory: there, what a run is given and gives.
   std::vector<BufferRef> givenThere, resultsThere;
 
@@ -108,6 +112,7 @@ struct Session::Impl {
   }
   llvm::Error allocateThere(llvm::ArrayRef<TensorMeta> given);
   llvm::Error checkCounts(size_t numInputs, size_t numOutputs) const;
+  llvm::Error checkPointers(llvm::ArrayRef<void *> given) const;
   llvm::Expected<void *> ask(const OutputMemory &memory, size_t output, size_t wanted) const;
   llvm::Error runWithState(llvm::ArrayRef<void *> given, const RunOptions &options);
   llvm::Error runBound(llvm::ArrayRef<void *> given, const RunOptions &options) {
@@ -198,6 +203,24 @@ llvm::Error Session::Impl::checkCounts(size_t numInputs, size_t numOutputs) cons
                          llvm::Twine(numOutputs));
 }
 
+/// InvalidArgument where an input or output that has bytes has no memory.
+llvm::Error Session::Impl::checkPointers(llvm::ArrayRef<void *> given) const {
+  const Executable &exe = bound->program().executable();
+  if (inputs.size() != exe.numArguments() || given.size() != exe.numResults())
+    return llvm::Error::success(); // the run refuses it
+  auto missing = [&](llvm::StringRef what, llvm::StringRef name, size_t size) {
+    return invalidArgument(bound->program().name() + ": " + what + " " + name + " must have memory of " +
+                           llvm::Twine(size) + " bytes, got null");
+  };
+  for (auto [index, place] : llvm::enumerate(inputs))
+    if (!place && inputBytes[index])
+      return missing("input", exe.inputs[index].name, inputBytes[index]);
+  for (auto [index, place] : llvm::enumerate(given))
+    if (!place && bytes[index])
+      return missing("output", exe.outputs[index].name, bytes[index]);
+  return llvm::Error::success();
+}
+
 /// Runs with the state's buffers as inputs; an output that updates state takes over the buffer of its input.
 llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given, const RunOptions &options) {
   if (llvm::Error error = checkCounts(inputs.size(), given.size()))
@@ -215,19 +238,27 @@ Session::~Session() = default;
 Session::Session(Session &&) noexcept = default;
 Session &Session::operator=(Session &&) noexcept = default;
 const std::vector<Shape> &Session::outputShapes() const { return impl->shapes; }
-size_t Session::outputBytes(size_t index) const { return impl->bytes[index]; }
+size_t Session::outputBytes(size_t index) const { return index < impl->bytes.size() ? impl->bytes[index] : 0; }
 const Memory &Session::memory() const { return impl->memory; }
 uint64_t Session::launches() const { return impl->bound ? impl->bound->launches() : 0; }
 
 Status Session::run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs,
                     const OutputMemory &memory) {
-  if (!impl->bound)
+  if (!impl || !impl->bound)
     return {Code::InvalidArgument, "run: session must be bound to shapes first, got an empty one"};
+  if ((numInputs && !inputs) || (numOutputs && !outputs))
+    return {Code::InvalidArgument, "run: inputs and outputs must be lists of pointers, got null"};
+  if (impl->isRunning.exchange(true))
+    return {Code::InvalidArgument,
+            impl->bound->program().name() + ": session is running (on another thread; bind a session for each thread)"};
+  llvm::scope_exit ended([&] { impl->isRunning = false; });
   impl->inputs.clear();
   for (size_t i = 0; i < numInputs; ++i)
     impl->inputs.push_back(const_cast<void *>(inputs[i]));
   llvm::ArrayRef<void *> results(outputs, numOutputs);
   bool isHere = impl->bound->program().device().hostAccessible();
+  if (llvm::Error error = impl->checkPointers(results))
+    return toStatus(std::move(error));
   Status status = toStatus(isHere ? impl->runHere(results, memory) : impl->runThere(results, memory));
   if (impl->file->isDamaged())
     return toStatus(impl->file->checkSize());
@@ -418,6 +449,8 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   fresh->setShapes(most);
   for (const TensorMeta &meta : most)
     fresh->bytes.push_back(meta.isStatic() ? bytesOf(meta) : 0);
+  for (const TensorMeta &meta : llvm::ArrayRef(metas).take_front(impl->inputs.size()))
+    fresh->inputBytes.push_back(bytesOf(meta));
   if (llvm::Error error = fresh->allocateThere(llvm::ArrayRef(metas).take_front(impl->inputs.size())))
     return toStatus(std::move(error));
   const MemoryEstimate &memory = fresh->bound->memory();

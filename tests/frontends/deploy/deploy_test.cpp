@@ -2,6 +2,7 @@
 #include "tessera/deploy.h"
 #include "tests/runtime/LibraryFile.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -181,6 +182,66 @@ TEST_CASE("errors have a code and a line, and leave things as they were") {
       << "just text, long enough to hold the header of a file of the right kind.....";
   CHECK(Model::load(folder.file("text.tess"), model).code == Code::DataLoss);
   CHECK(setNumThreads(0).code == Code::InvalidArgument);
+}
+
+TEST_CASE("an input or output without memory is an error") {
+  Folder folder;
+  Model model = loaded(folder);
+  Session session;
+  REQUIRE(model.bind({{2, 3}}, session).message == "");
+  std::vector<float> x(6, 1), y(session.outputBytes(0) / sizeof(float));
+  Status status = session.run({nullptr}, {y.data()});
+  CHECK(status.code == Code::InvalidArgument);
+  CHECK(status.message == "digits: input x must have memory of 24 bytes, got null");
+  status = session.run({x.data()}, {nullptr});
+  CHECK(status.code == Code::InvalidArgument);
+  CHECK(status.message.find("must have memory of ") != std::string::npos);
+  status = session.run(nullptr, 1, nullptr, 1);
+  CHECK(status.message == "run: inputs and outputs must be lists of pointers, got null");
+  CHECK(session.run({x.data()}, {y.data()}).message == "");
+  CHECK(session.outputBytes(7) == 0);
+  Session moved = std::move(session);
+  CHECK(session.run({x.data()}, {y.data()}).code == Code::InvalidArgument);
+  CHECK(moved.run({x.data()}, {y.data()}).message == "");
+}
+
+TEST_CASE("empty inputs and outputs need no memory") {
+  Folder folder;
+  tess::runtime::Executable exe = productProgram();
+  exe.symbols[0].min = 0;
+  writeProductFile(folder.file("none.tess"), {{"x86-64-v3", exe}});
+  Model model;
+  REQUIRE(Model::load(folder.file("none.tess"), model).message == "");
+  Session session;
+  REQUIRE(model.bind({{0, 3}}, session).message == "");
+  CHECK(session.run({nullptr}, {nullptr}).message == "");
+}
+
+TEST_CASE("a session that two threads use at once gives one of them an error") {
+  Folder folder;
+  Model model = loaded(folder);
+  Session session;
+  REQUIRE(model.bind({{64, 3}}, session).message == "");
+  std::vector<float> x(64 * 3, 1);
+  std::atomic<int> refused = 0, wrong = 0, going = 2;
+  auto use = [&] {
+    std::vector<float> y(session.outputBytes(0) / sizeof(float));
+    --going;
+    while (going)
+      std::this_thread::yield();
+    for (int i = 0; i < 2000; ++i)
+      if (Status status = session.run({x.data()}, {y.data()}); !status) {
+        ++refused;
+        wrong += status.code != Code::InvalidArgument ||
+                 status.message != "digits: session is running (on another thread; bind a session for each thread)";
+      }
+  };
+  std::thread other(use);
+  use();
+  other.join();
+  CHECK(wrong == 0);
+  std::vector<float> y(session.outputBytes(0) / sizeof(float));
+  CHECK(session.run({x.data()}, {y.data()}).message == "");
 }
 
 TEST_CASE("without code for this processor the message is the line to type") {

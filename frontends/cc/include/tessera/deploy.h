@@ -148,8 +148,8 @@ struct Memory {
 /// ends the run.
 using OutputMemory = std::function<void *(size_t output, size_t bytes)>;
 
-/// A model bound to input shapes. For one thread at a time; sessions of one model run side by side, or one after the
-/// other where the model has state.
+/// A model bound to input shapes. For one thread at a time, a second run is an InvalidArgument; sessions of one model
+/// run side by side, or one after the other where the model has state.
 class Session {
 public:
   Session();
@@ -160,16 +160,16 @@ public:
   /// Shapes in the order of Model::outputs(). A dimension that depends on data has its largest size before a run, -1
   /// where there is none, and the real one after it.
   const std::vector<Shape> &outputShapes() const;
-  /// Bytes that the memory of output number `index` must have; 0 where it has no largest size.
+  /// Bytes that the memory of output number `index` must have; 0 where it has no largest size or there is none.
   size_t outputBytes(size_t index) const;
   const Memory &memory() const;
   /// Kernel launches, library calls and copies of a run.
   uint64_t launches() const;
 
   /// Runs and waits. Data is contiguous and row-major, in the order of the model's inputs and outputs. The caller owns
-  /// all memory. `memory` is asked for that of an output without a largest size, and of one that became larger than
-  /// outputBytes() says, because fewer elements picked by data made it so (x[4:-9:-1]); InvalidArgument where it is
-  /// null.
+  /// all memory; null is an InvalidArgument where there are bytes. `memory` is asked for that of an output without a
+  /// largest size, and of one that became larger than outputBytes() says, because fewer elements picked by data made it
+  /// so (x[4:-9:-1]); InvalidArgument where it is null.
   Status run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs,
              const OutputMemory &memory = nullptr);
   Status run(std::initializer_list<const void *> inputs, std::initializer_list<void *> outputs,
