@@ -9,8 +9,13 @@
 
 namespace tess::eager {
 
+/// Whether results of the rank of an operand have its format: a new shape or repeated axes of images are images, too.
+static bool keepsFormat(const OpInfo &info) {
+  return info.keepsAxes || info.viewKind == ViewKind::Reshape || info.viewKind == ViewKind::Broadcast;
+}
+
 llvm::Error applyFormat(Call &call, Tensors &results) {
-  if (!call.isOpDef() || !call.opDef().info().keepsAxes)
+  if (!call.isOpDef() || !keepsFormat(call.opDef().info()))
     return next(call, results);
   Format format = Format::Default;
   unsigned rank = 0;

@@ -179,6 +179,7 @@ class Runs<Images d, int number, string function, dag x> {
 }
 class AdaptivePool<Images d, string m, string what, string pool, string function>
     : PoolOp<m, what, "tess_oracle.adaptive_pool(x, output_size, uneven, " # function # ")"> {
+  let keepsAxes = 1;
   let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, " # d.image # ") -> (N, C, *@output_size)";
   let dtypes = Same<"x">;

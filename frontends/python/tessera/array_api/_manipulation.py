@@ -44,8 +44,10 @@ def concat(arrays, /, *, axis=0):
     return _ops.concat(arrays, axis)
 
 
-def expand_dims(x, /, *, axis=0):
-    """A new axis of size 1 at `axis` of the result."""
+def expand_dims(x, /, axis=0):
+    """A new axis of size 1 at `axis` of the result. IndexError: the result must have it."""
+    if not -x.ndim - 1 <= axis <= x.ndim:
+        raise IndexError(f"expand_dims: axis must be in [{-x.ndim - 1}, {x.ndim}], got {axis}")
     return _ops.expand_dims(x, axis)
 
 

@@ -69,6 +69,9 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
 
 
+_MOST_SHUFFLED = 6  # axes of an input of the record pixel_shuffle
+
+
 def _parameters(inp, *pairs):
     """Parameters of batch norm: of each pair the tensor, or the number for every channel, in the
     dtype of the other tensors.
@@ -86,9 +89,9 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     """Normalises [N, C, ...] by channel, with the batch's statistics in training.
 
     In training the running statistics, where given, move towards the batch's by 1 - `momentum`, in
-    place; without `inplace` the result is (output, new mean, new variance). Otherwise they must be
-    given. The input may be of another dtype than all parameters, such as float16 beside float32:
-    the result has its dtype.
+    place; without `inplace` the result is (output, new mean, new variance), None for one that is
+    not given, and the output alone where neither is. Otherwise they must be given. The input may be
+    of another dtype than all parameters, such as float16 beside float32: the result has its dtype.
 
     >>> from tessera.functional import ones
     >>> batch_norm(ones((4, 3, 2, 2)), training=True).shape
@@ -104,9 +107,11 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     if not training:
         return _ops.batch_norm_inference(inp, *parameters, eps)
     out, *moved = _ops.batch_norm(inp, *parameters, momentum, eps)
-    if not inplace:
+    running = running_mean, running_var
+    moved = [None if old is None else new for old, new in zip(running, moved, strict=True)]
+    if not inplace and any(old is not None for old in running):
         return out, *moved
-    for old, new in zip((running_mean, running_var), moved, strict=True):
+    for old, new in zip(running, moved, strict=True):
         if old is not None:
             old._reset(new.detach())
     return out
@@ -140,6 +145,20 @@ def sync_batch_norm(inp, running_mean, running_var, weight=None, bias=None, trai
         raise ValueError(f"sync_batch_norm: group must be None in one process, got {group!r}")
     return batch_norm(inp, running_mean, running_var, weight, bias, training=training,
                       momentum=momentum, eps=eps)  # fmt: skip
+
+
+def pixel_shuffle(inp, upscale_factor):
+    """Channels made pixels: [..., C * r * r, H, W] becomes [..., C, H * r, W * r], r being
+    `upscale_factor`.
+
+    >>> from tessera.functional import ones
+    >>> pixel_shuffle(ones((2, 8, 3, 3)), 2).shape
+    (2, 2, 6, 6)
+    """
+    if inp.ndim <= _MOST_SHUFFLED:
+        return _ops.pixel_shuffle(inp, upscale_factor)
+    out = _ops.pixel_shuffle(_ops.flatten(inp, 0, inp.ndim - 4), upscale_factor)
+    return _ops.reshape(out, (*inp.shape[:-3], *out.shape[-3:]))
 
 
 def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):

@@ -218,13 +218,15 @@ def flip(inp, vertical=True, horizontal=True, format="NHWC"):
     return _ops.flip(inp, [axis for axis, on in ((rows, vertical), (rows + 1, horizontal)) if on])
 
 
-def rot90(inp, k=1, axes=(0, 1)):
+def rot90(inp, k=1, axes=(0, 1), *, clockwise=None):
     """The tensor turned by 90 degrees, from the first of two axes towards the second.
 
     Args:
         inp: any[*D]
         k: how often, an int
         axes: two ints
+        clockwise: MegEngine's; True or False, also in the place of k, turns images [N, H, W, C] as
+            `rotate` does
 
     Returns:
         any, of the dtype of inp
@@ -238,7 +240,13 @@ def rot90(inp, k=1, axes=(0, 1)):
         >>> rot90(tensor([[1, 2], [3, 4]])).tolist()
         [[2, 4], [1, 3]]
     """
+    if clockwise is not None or isinstance(k, bool):
+        return rotate(inp, k if clockwise is None else clockwise)
+    if not all(-inp.ndim <= axis < inp.ndim for axis in axes):
+        raise ValueError(f"rot90: axes must be those of inp, got {tuple(axes)} of {inp.ndim}")
     first, second = (axis % inp.ndim for axis in axes)
+    if first == second:
+        raise ValueError(f"rot90: axes must be distinct, got {tuple(axes)}")
     if k % 4 == 0:
         return _ops.copy(inp)
     if k % 4 == 2:

@@ -76,9 +76,13 @@ class _Conv(Module):
 
     def forward(self, inp):
         """See the class."""
+        return self.calc_conv(inp, self.weight, self.bias)
+
+    def calc_conv(self, inp, weight, bias):
+        """The convolution with this weight and bias, which a subclass may give others."""
         inp, padding = self._padded(inp)
-        return self.function(inp, self.weight, self.bias, self.stride, padding, self.dilation,
-                             self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+        return self.function(inp, weight, bias, self.stride, padding, self.dilation, self.groups,
+                             self.conv_mode, self.compute_mode)  # fmt: skip
 
     def _module_info_string(self):
         parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]

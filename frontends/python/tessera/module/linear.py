@@ -45,7 +45,11 @@ class Linear(_Product):
 
     def forward(self, x):
         """See the class."""
-        return F.linear(x, self.weight, self.bias, compute_mode=self.compute_mode)
+        return self.calc_linear(x, self.weight, self.bias)
+
+    def calc_linear(self, x, weight, bias):
+        """The product with this weight and bias, which a subclass may give others."""
+        return F.linear(x, weight, bias, compute_mode=self.compute_mode)
 
 
 class BatchMatMulActivation(_Product):

@@ -28,7 +28,9 @@ def load(module, state_dict, strict):
     arrays = {name: np.asarray(values[name]) for name, _, _ in found}
     _check_shapes(module, found, arrays)
     for name, tensor, _ in found:
-        tensor._reset(Tensor(arrays[name].reshape(tensor.shape), dtype=tensor.dtype))
+        value = Tensor(arrays[name].reshape(tensor.shape), dtype=tensor.dtype)
+        value.format = tensor.format
+        tensor._reset(value)
     return missing
 
 

@@ -13,7 +13,7 @@ from collections import OrderedDict
 import numpy as np
 
 from ..device import get_default_device
-from ..tensor import Parameter, Tensor
+from ..tensor import Parameter, Tensor, _own_qparams
 from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
 
 _FORMAT = "tessera-save"
@@ -22,6 +22,7 @@ _STRUCTURE, _CHECKSUM = "tessera", "tessera_crc32"  # keys of the metadata
 _MOST_DEEP = 200
 _SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 _MAPPINGS = {"dict": dict, "ordered": OrderedDict}
+_QPARAMS = ("mode", "dtype_meta", "scale", "zero_point")
 _ARRAY_TYPES = {"tensor": Tensor, "parameter": Parameter}
 
 
@@ -131,9 +132,20 @@ class Encoder:
         node["crc32"] = zlib.crc32(bytes_of(stored[1]))
         if tensor:
             node["device"] = str(value.device)
-        if tensor and value.name:
-            node["name"] = value.name
+        if tensor:
+            node |= self._marks(value, path)
         return {kind: node}
+
+    def _marks(self, tensor, path):
+        """Further entries of a tensor: its name, format and qparams, where it has them."""
+        marks = {"name": tensor.name, "format": tensor.format}
+        marks = {key: text for key, text in marks.items() if text not in ("", "default")}
+        qparams = _own_qparams(tensor)
+        if qparams is not None:
+            parts = {key: getattr(qparams, key) for key in _QPARAMS}
+            parts["mode"] = None if qparams.mode is None else qparams.mode.name
+            marks["qparams"] = self.encode(parts, (*path, "qparams"))
+        return marks
 
     def _free_name(self, path):
         """The keys with dots between; numbered where another array has that name."""
@@ -143,6 +155,14 @@ class Encoder:
             number += 1
             free = f"{name}~{number}"
         return free
+
+
+def _qparams_of(parts):
+    """The QParams of its parts by name."""
+    from ..quantization.utils import QuantMode, create_qparams  # few need it
+
+    mode = parts["mode"] and QuantMode[parts["mode"]]
+    return create_qparams(**{**parts, "mode": mode})
 
 
 def place(path):
@@ -199,6 +219,10 @@ class Decoder:
         if kind in _ARRAY_TYPES:
             tensor = self.tensor(array, dtype, body.get("device", "xpux"), _ARRAY_TYPES[kind])
             tensor.name = body.get("name", "")
+            if "format" in body:
+                tensor.format = body["format"]
+            if "qparams" in body:
+                tensor.qparams = _qparams_of(self.decode(body["qparams"]))
             return tensor
         if dtype in BITS:
             array = from_bits(array, dtype, as_array=True)

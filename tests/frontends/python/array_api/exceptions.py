@@ -75,7 +75,7 @@ SIGNATURES = {
         ("copy", "KEYWORD_ONLY", True),
         ("device", "KEYWORD_ONLY", None),
     ],
-    "expand_dims": [("x", "POSITIONAL_ONLY", EMPTY), ("axis", "KEYWORD_ONLY", 0)],
+    "expand_dims": [("x", "POSITIONAL_ONLY", EMPTY), ("axis", "POSITIONAL_OR_KEYWORD", 0)],
     "from_dlpack": [
         ("x", "POSITIONAL_ONLY", EMPTY),
         ("device", "KEYWORD_ONLY", None),
