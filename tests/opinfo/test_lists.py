@@ -1,5 +1,7 @@
 """The lists are whole: each OpInfo is in the table or has a reason, and enough calls agree."""
 
+from pathlib import Path
+
 from tests.opinfo import differences, runs, table
 
 READERS = {family: runs.recorded(family) for family in table.FAMILIES}
@@ -36,6 +38,12 @@ def test_differences_are_of_known_kinds_and_rows():
         assert row["why"]
         assert set(row["calls"]) <= rows
         assert all(count > 0 for count in row["calls"].values())
+
+
+def test_each_difference_stands_on_the_page():
+    """Programs come with the habits of PyTorch: what means something else is told."""
+    page = Path("docs/coming/pytorch_differences.md").read_text()
+    assert [row["why"] for row in differences.differences() if row["why"] not in page] == []
 
 
 def test_enough_calls_agree():
