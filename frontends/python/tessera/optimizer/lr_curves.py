@@ -161,6 +161,7 @@ _ANNEALING = {
 class OneCycleLR(LRScheduler):
     """One rise from `max_lr / div_factor` to `max_lr` and one fall to the former /
     `final_div_factor`, in `total_steps` steps or `epochs * steps_per_epoch`; for each batch a step.
+    A step after the last batch, as a loop makes it, leaves the rate at its end.
 
     The rise takes the share `pct_start` of the steps; with `three_phase` the fall to the start is
     as long as the rise, and the rest goes down to the end. `cycle_momentum` moves momentum, or
@@ -168,8 +169,9 @@ class OneCycleLR(LRScheduler):
     whenever they change. L. N. Smith, N. Topin: Super-Convergence, arXiv:1708.07120; as PyTorch's.
 
     Raises:
-        ValueError: there must be a number of steps, pct_start must be at most 1, the optimizer must
-            have momentum to cycle, and no step may come after the last
+        ValueError: there must be a number of steps, pct_start must be below 1, and with three_phase
+            at most half of the steps, the optimizer must have momentum to cycle, and no step may
+            come after that of the last batch
 
     >>> from tessera import Parameter
     >>> from tessera.optimizer import SGD
@@ -196,6 +198,11 @@ class OneCycleLR(LRScheduler):
         self.total_steps, self.anneal_strategy = total_steps, anneal_strategy
         self.cycle_momentum = cycle_momentum
         rises, last = pct_start * total_steps - 1, total_steps - 1
+        if three_phase and 2 * rises > last:
+            raise ValueError(
+                f"OneCycleLR: pct_start must be at most half of the steps with three_phase, "
+                f"got {pct_start}"
+            )
         self._ends = [rises, 2 * rises, last] if three_phase else [rises, last]
         self._momenta = [max_momentum, base_momentum] + [max_momentum] * (2 if three_phase else 1)
         self._rates = [_corners(rate, div_factor, final_div_factor, three_phase)
@@ -219,11 +226,14 @@ class OneCycleLR(LRScheduler):
     def step(self, epoch=None):
         """The next step, or step number `epoch`; returns the scheduler."""
         following = self.current_epoch + 1 if epoch is None else epoch
-        if following >= self.total_steps:
+        if following > self.total_steps:
             raise ValueError(
-                f"OneCycleLR: steps must be below total_steps {self.total_steps}, got {following}"
+                f"OneCycleLR: steps must be at most total_steps {self.total_steps}, got {following}"
             )
-        super().step(epoch)
+        return super().step(epoch)
+
+    def _set_rates(self):
+        super()._set_rates()
         if self.cycle_momentum:
             momentum = self._at(self._momenta)
             for group in self.optimizer.param_groups:
@@ -231,13 +241,12 @@ class OneCycleLR(LRScheduler):
                     group["betas"] = (momentum, *group["betas"][1:])
                 else:
                     group["momentum"] = momentum
-        return self
 
     def _at(self, corners):
         """The value of the curve through `corners` now."""
         number = min(bisect_left(self._ends, self.current_epoch), len(self._ends) - 1)
         start = self._ends[number - 1] if number else 0
-        share = (self.current_epoch - start) / ((self._ends[number] - start) or 1)
+        share = min((self.current_epoch - start) / ((self._ends[number] - start) or 1), 1)
         return _ANNEALING[self.anneal_strategy](corners[number], corners[number + 1], share)
 
 

@@ -26,17 +26,16 @@ class _Joined(LRScheduler):
         """All but the optimizer, with the states of the schedules."""
         return {**super().state_dict(), "schedulers": [s.state_dict() for s in self.schedulers]}
 
-    def load_state_dict(self, state_dict):
-        """Goes on where `state_dict` was taken."""
+    def _load(self, state_dict):
         states = state_dict["schedulers"]
         if len(states) != len(self.schedulers):
             raise ValueError(
                 f"{type(self).__name__}: state must be of {len(self.schedulers)} schedulers, "
                 f"got {len(states)}"
             )
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "schedulers"})
+        super()._load({k: v for k, v in state_dict.items() if k != "schedulers"})
         for scheduler, state in zip(self.schedulers, states, strict=True):
-            scheduler.load_state_dict(state)
+            scheduler._load(state)
 
 
 class SequentialLR(_Joined):

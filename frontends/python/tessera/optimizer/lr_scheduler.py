@@ -45,16 +45,26 @@ class LRScheduler(ABC):
     def step(self, epoch=None):
         """The next epoch, or epoch number `epoch`; returns the scheduler."""
         self.current_epoch = self.current_epoch + 1 if epoch is None else epoch
+        self._set_rates()
+        return self
+
+    def _set_rates(self):
+        """Gives the optimizer what belongs to `current_epoch`."""
         for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
             group["lr"] = rate
-        return self
 
     def state_dict(self):
         """All but the optimizer."""
         return {key: value for key, value in vars(self).items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict):
-        """Goes on where `state_dict` was taken."""
+        """Goes on where `state_dict` was taken, with the rates of that epoch: whether the optimizer
+        loads its state before or after is the same.
+        """
+        self._load(state_dict)
+        self._set_rates()
+
+    def _load(self, state_dict):
         unknown = sorted(set(state_dict) - set(self.state_dict()))
         if unknown:
             raise KeyError(f"{type(self).__name__}: state must have its own keys, got {unknown}")

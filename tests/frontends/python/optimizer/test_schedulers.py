@@ -94,6 +94,33 @@ def test_a_schedule_goes_on_from_its_state(name, tmp_path):
     assert other.param_groups[0]["lr"] == pytest.approx(rate(7), abs=1e-12)
 
 
+def one_cycle_schedule(optim):
+    return optimizer.OneCycleLR(optim, 5.0, EPOCHS)
+
+
+@pytest.mark.parametrize("name", [*CLOSED, "OneCycleLR"])
+@pytest.mark.parametrize("order", ["optimizer made schedule", "made schedule optimizer",
+                                   "optimizer schedule", "made optimizer schedule"])  # fmt: skip
+def test_the_rate_is_that_of_the_state_in_any_order(name, order):
+    make = CLOSED[name][0] if name in CLOSED else one_cycle_schedule
+    optim = sgd(momentum=0.9)
+    schedule = make(optim)
+    for _ in range(3):
+        schedule.step()
+    states, again = (optim.state_dict(), schedule.state_dict()), sgd(lr=0.1, momentum=0.5)
+    following = None
+    for what in order.split():
+        if what == "optimizer":
+            again.load_state_dict(states[0])
+            continue
+        following = following or make(again)
+        if what == "schedule":
+            following.load_state_dict(states[1])
+    got, want = again.param_groups[0], optim.param_groups[0]
+    assert got["lr"] == pytest.approx(want["lr"]) and got["momentum"] == want["momentum"]
+    assert following.step().get_lr() == pytest.approx(schedule.step().get_lr())
+
+
 def test_every_schedule_is_tested():
     kinds = {name for name in optimizer.__all__ if name.endswith(("LR", "Scheduler", "Restarts"))}
     tested = {name.split()[0] for name in CLOSED} | {"ReduceLROnPlateau", "OneCycleLR"}
@@ -142,9 +169,11 @@ def test_one_cycle(curve, three_phase, kind):
         assert momentum == pytest.approx(one_cycle(step, 20, ends, momenta, curve), abs=1e-9)
         if step < 19:
             schedule.step()
-    with pytest.raises(ValueError, match="OneCycleLR: steps must be below total_steps 20, got 20"):
+    assert schedule.step().current_epoch == 20  # as a loop makes it after its last batch
+    assert optim.param_groups[0]["lr"] == pytest.approx(0.005)
+    with pytest.raises(ValueError, match="steps must be at most total_steps 20, got 21"):
         schedule.step()
-    assert schedule.current_epoch == 19 and optim.param_groups[0]["lr"] == pytest.approx(0.005)
+    assert schedule.current_epoch == 20 and optim.param_groups[0]["lr"] == pytest.approx(0.005)
     other = optimizer.OneCycleLR(sgd(momentum=0.9), 1.0, 7)
     other.load_state_dict(schedule.step(3).state_dict())
     assert other.get_lr() == schedule.get_lr()
@@ -261,6 +290,10 @@ WRONG = {
     "momentum": (
         lambda o: optimizer.OneCycleLR(o, 1.0, 9),
         "must have momentum or betas .*, got SGD with",
+    ),
+    "phases": (
+        lambda o: optimizer.OneCycleLR(o, 1.0, 9, pct_start=0.6, three_phase=True),
+        "at most half of the steps with three_phase, got 0.6",
     ),
     "rates": (lambda o: optimizer.OneCycleLR(o, [1.0, 2.0], 9), "one for each of 1 groups, got"),
     "div": (
