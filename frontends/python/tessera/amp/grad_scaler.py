@@ -6,9 +6,20 @@ from ..autodiff.grad_manager import as_list
 from ..functional.control import cond
 from ..tensor import Tensor
 
+_LEAST, _LIMIT = 2.0**-126, 2.0**126  # normal numbers of float32, and so are their reciprocals
+
 
 def _state(value, dtype):
     return Tensor(value, dtype=dtype)
+
+
+def _checked(what, value):
+    if not _LEAST <= value < _LIMIT:
+        raise ValueError(
+            f"GradScaler: {what} must be positive, and it and its reciprocal normal numbers of "
+            f"float32, got {value}"
+        )
+    return float(value)
 
 
 class GradScaler:
@@ -32,22 +43,29 @@ class GradScaler:
         backoff_factor: what it is multiplied by where gradients are not finite
         growth_interval: updates in a row before it becomes larger; 0: gradients are not looked at,
             and it stays as it is
+        min_scale: the factor does not become smaller by itself than this
+        max_scale: the factor does not become larger by itself than this
 
     Raises:
-        ValueError: init_scale must be positive, factors and growth_interval at least 0
+        ValueError: init_scale must be a positive float32, factors and growth_interval at least 0,
+            min_scale and max_scale positive and in this order
     """
 
     def __init__(self, init_scale=2.0**4, growth_factor=2.0, backoff_factor=0.5,
-                 growth_interval=2000):  # fmt: skip
+                 growth_interval=2000, min_scale=2.0**-14, max_scale=2.0**32):  # fmt: skip
         self.growth_factor, self.backoff_factor = float(growth_factor), float(backoff_factor)
         self.growth_interval = growth_interval
         for name in ("growth_factor", "backoff_factor", "growth_interval"):
             if not getattr(self, name) >= 0:
                 value = getattr(self, name)
                 raise ValueError(f"GradScaler: {name} must be at least 0, got {value}")
-        if not init_scale > 0:
-            raise ValueError(f"GradScaler: init_scale must be positive, got {init_scale}")
-        self._scale = _state(float(init_scale), "float32")
+        if not 0 < min_scale <= max_scale < _LIMIT:
+            raise ValueError(
+                "GradScaler: min_scale must be positive and at most max_scale, "
+                f"got {min_scale} and {max_scale}"
+            )
+        self.min_scale, self.max_scale = float(min_scale), float(max_scale)
+        self._scale = _state(_checked("init_scale", init_scale), "float32")
         self._growth_tracker = _state(0, "int32")
         self._found_non_finite = _state(False, "bool")
         self._skips = _state(False, "bool")  # what the last unscale found
@@ -59,8 +77,8 @@ class GradScaler:
 
     @scale_factor.setter
     def scale_factor(self, value):
-        """Sets it."""
-        self._scale._reset(_state(float(value), "float32"))
+        """Sets it. ValueError: it must be a positive float32."""
+        self._scale._reset(_state(_checked("scale_factor", value), "float32"))
 
     def backward(self, gm, y=None, dy=None, *, unscale_grad=True, update_scale="if_unscale_grad"):
         """`gm.backward(y, dy)` with dy (ones where there is none) multiplied by the factor.
@@ -129,9 +147,15 @@ class GradScaler:
             count = ops.where(found, 0, self._growth_tracker + 1)
             grows = count >= self.growth_interval
             grown = ops.where(grows, self._scale * self.growth_factor, self._scale)
-            self._scale._reset(ops.where(found, self._scale * self.backoff_factor, grown))
+            self._set_within(ops.where(found, self._scale * self.backoff_factor, grown))
             self._growth_tracker._reset(ops.where(grows, 0, count))
         self._found_non_finite._reset(_state(False, "bool"))
+
+    def _set_within(self, scale):
+        """Sets the factor within the bounds; one that was given beyond them stays where it is."""
+        low = ops.minimum(self._scale, self.min_scale)
+        high = ops.maximum(self._scale, self.max_scale)
+        self._scale._reset(ops.minimum(ops.maximum(scale, low), high))
 
     def state_dict(self):
         """The factor and all that decides how it goes on, as numbers under MegEngine's names."""

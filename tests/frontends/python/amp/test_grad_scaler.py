@@ -90,6 +90,28 @@ def test_growth():
     assert seen == [2.0, 2.0, 8.0, 8.0, 4.0, 4.0, 4.0, 16.0]
 
 
+@pytest.mark.parametrize("traced", [False, True])
+def test_the_factor_stays_within_its_bounds(traced):
+    for found, end in ((True, 2.0**-14), (False, 2.0**32)):
+        w, gm = problem()
+        scaler = GradScaler(growth_interval=1, growth_factor=16.0, backoff_factor=2.0**-6)
+        factor = tessera.tensor(np.inf if found else 1.0)
+
+        def step(w=w, gm=gm, scaler=scaler, factor=factor):
+            with gm:
+                scaler.backward(gm, (w * factor).sum())
+
+        run = trace(step) if traced else step
+        for _ in range(40):
+            run()
+            w.grad = None
+        assert scaler.scale_factor == end
+    scaler = GradScaler(init_scale=2.0**-20, growth_interval=1)
+    scaler._found_non_finite._reset(tessera.tensor(True))
+    scaler.update()
+    assert scaler.scale_factor == 2.0**-20  # what is given stays, but goes no further
+
+
 def test_settings_that_leave_the_factor():
     for options in ({"growth_factor": 0}, {"growth_interval": 0}):
         w, gm = problem()
@@ -106,6 +128,16 @@ def test_update_with_a_number():
     assert scaler.scale_factor == 256.0
     scaler.scale_factor = 3
     assert scaler.scale_factor == 3.0
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan, 1e-45])
+def test_a_factor_without_a_reciprocal_is_refused(value):
+    scaler = GradScaler()
+    with pytest.raises(ValueError, match="GradScaler: scale_factor must be positive"):
+        scaler.scale_factor = value
+    with pytest.raises(ValueError, match="GradScaler: scale_factor must be positive"):
+        scaler.load_state_dict({**scaler.state_dict(), "scale_factor": value})
+    assert scaler.scale_factor == 16.0
 
 
 def test_states():
@@ -196,7 +228,11 @@ def test_in_a_trace_without_its_step_such_gradients_are_zero():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"init_scale": 0}, "GradScaler: init_scale must be positive, got 0"),
+        ({"init_scale": 0}, "GradScaler: init_scale must be positive, .* float32, got 0"),
+        ({"init_scale": 1e39}, "GradScaler: init_scale must be positive, .* got 1e\\+39"),
+        ({"init_scale": np.nan}, "GradScaler: init_scale must be positive, .* got nan"),
+        ({"min_scale": 0}, "min_scale must be positive and at most max_scale, got 0 and"),
+        ({"min_scale": 8, "max_scale": 4}, "at most max_scale, got 8 and 4"),
         ({"growth_factor": -1}, "GradScaler: growth_factor must be at least 0, got -1.0"),
         ({"backoff_factor": np.nan}, "GradScaler: backoff_factor must be at least 0, got nan"),
         ({"growth_interval": -2}, "GradScaler: growth_interval must be at least 0, got -2"),
