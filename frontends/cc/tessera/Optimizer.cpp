@@ -140,6 +140,11 @@ static std::vector<Tensor> withGrad(const std::vector<Tensor> &tensors) {
   return kept;
 }
 
+/// Float32 for half precision, in which powers of gradients overflow or vanish.
+static Tensor wide(const Tensor &grad) {
+  return byteWidth(grad.dtype()) == 2 ? functional::astype(grad, DType::Float32) : grad;
+}
+
 Tensor clipGradNorm(const std::vector<Tensor> &tensors, double maxNorm, double ord) {
   if (!(ord > 0))
     throw Error(ErrorCode::InvalidArgument, texts::text("clip_grad_norm: ord must be positive, got ", ord));
@@ -148,14 +153,14 @@ Tensor clipGradNorm(const std::vector<Tensor> &tensors, double maxNorm, double o
   if (kept.empty())
     return tensor(0.0f);
   for (const Tensor &each : kept) {
-    Tensor sizes = functional::abs(each.grad());
+    Tensor sizes = functional::abs(wide(each.grad()));
     parts.push_back(std::isinf(ord) ? functional::max(sizes) : functional::sum(functional::pow(sizes, ord)));
   }
   Tensor all = functional::stack(parts);
   Tensor norm = std::isinf(ord) ? functional::max(all) : functional::pow(functional::sum(all), 1 / ord);
   Tensor scale = functional::minimum(maxNorm / (norm + 1e-6), 1.0);
   for (const Tensor &each : kept)
-    each.setGrad(each.grad() * scale);
+    each.setGrad(functional::astype(each.grad() * scale, each.grad().dtype()));
   return norm;
 }
 

@@ -20,6 +20,8 @@ def _with_grad(tensors):
 def clip_grad_norm(tensors, max_norm, ord=2.0):
     """Scales all gradients so that their joint norm is at most `max_norm`; returns the norm.
 
+    The norm of float16 and bfloat16 gradients is computed in float32.
+
     Args:
         tensors: one tensor or several, float[*D] each; those without a gradient are left out
         max_norm: a number
@@ -43,14 +45,19 @@ def clip_grad_norm(tensors, max_norm, ord=2.0):
     if not tensors:
         return Tensor(0.0)
     if math.isinf(ord):
-        norm = F.stack([F.max(F.abs(tensor.grad)) for tensor in tensors]).max()
+        norm = F.stack([F.max(F.abs(_wide(tensor.grad))) for tensor in tensors]).max()
     else:
-        powers = [F.sum(F.pow(F.abs(tensor.grad), ord)) for tensor in tensors]
+        powers = [F.sum(F.pow(F.abs(_wide(tensor.grad)), ord)) for tensor in tensors]
         norm = F.pow(F.sum(F.stack(powers)), 1.0 / ord)
     scale = F.minimum(max_norm / (norm + 1e-6), 1.0)
     for tensor in tensors:
-        tensor.grad._reset(tensor.grad * scale)
+        tensor.grad._reset((tensor.grad * scale).astype(tensor.grad.dtype))
     return norm
+
+
+def _wide(grad):
+    """Float32 for half precision, in which powers of gradients overflow or vanish."""
+    return grad.astype("float32") if grad.dtype.itemsize == 2 else grad
 
 
 @no_grad()

@@ -260,6 +260,19 @@ def test_clip_grad_norm(order):
     assert ps[0].grad.tolist() == before
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("numbers", [[3000.0, 4000.0], [3e-5, 4e-5]])
+@pytest.mark.parametrize("order", [2.0, 3.0, float("inf")])
+def test_clip_grad_norm_of_half_precision(dtype, numbers, order):
+    p = tessera.Parameter(np.zeros(2), dtype=dtype)
+    p.grad = tessera.Tensor(numbers, dtype=dtype)
+    want = np.linalg.norm(p.grad.astype("float64").numpy(), order)
+    norm = optimizer.clip_grad_norm(p, want / 2, order)
+    assert norm.dtype == "float32" and norm.item() == pytest.approx(want, rel=1e-3)
+    assert p.grad.dtype == dtype
+    assert_close(p.grad.astype("float32"), np.array(numbers) / 2, rtol=2e-2)
+
+
 def test_clip_grad_value():
     p = parameter(3)
     p.grad = tessera.Tensor([-5.0, 0.5, 5.0])
