@@ -1,5 +1,7 @@
 """NumPy's functions of tensors: `np.add(tensor, array)` is the package's function of both."""
 
+import functools
+import inspect
 import operator
 
 import numpy as np
@@ -56,3 +58,59 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
 
 def _as_tensor(value, like):
     return value if isinstance(value, Tensor) else Tensor(value, device=like.device)
+
+
+_REDUCTIONS = {
+    getattr(np, name): own
+    for own, names in {
+        "all": ["all"], "any": ["any"], "max": ["max", "amax"], "mean": ["mean"],
+        "min": ["min", "amin"], "prod": ["prod"], "ptp": ["ptp"], "std": ["std"], "sum": ["sum"],
+        "var": ["var"],
+    }.items()
+    for name in names
+}  # fmt: skip
+
+_FUNCTIONS = {
+    "all": lambda x, axes, keepdims: ops.min(ops.not_equal(x, 0), axes, keepdims, True),
+    "any": lambda x, axes, keepdims: ops.max(ops.not_equal(x, 0), axes, keepdims, True),
+    "ptp": lambda x, *how: ops.max(x, *how) - ops.min(x, *how),
+    **{name: getattr(ops, name) for name in ("max", "mean", "min", "prod", "std", "sum", "var")},
+}
+
+_signature = functools.cache(inspect.signature)
+
+
+def array_function(self, function, types, args, kwargs):
+    """Answers NumPy's call of a function of its own with tensors: a reduction of a tensor is the
+    package's, everything else goes on as for any object that is convertible to an array.
+
+    TypeError: a reduction must have no arguments but axis, dtype, keepdims, ddof and out.
+    """
+    own = _REDUCTIONS.get(function)
+    if own is not None:
+        given = dict(_signature(function).bind(*args, **kwargs).arguments)
+        if isinstance(given["a"], Tensor):
+            return _reduced(function, own, given)
+    return function._implementation(*args, **kwargs)
+
+
+def _reduced(function, own, given):
+    a = given.pop("a")
+    given = {key: value for key, value in given.items() if value is not None}
+    if "out" in given:  # into NumPy's memory
+        return function(a.numpy(), **given)
+    dtype, ddof = given.pop("dtype", a.dtype), given.pop("ddof", 0)
+    unknown = sorted(given.keys() - {"axis", "keepdims"})
+    if unknown or (ddof and own not in ("std", "var")):
+        raise TypeError(
+            f"{own}: a reduction of a tensor must have no arguments but axis, dtype, keepdims, "
+            f"ddof and out, got {', '.join(unknown) or f'ddof {ddof}'}"
+        )
+    axis = given.get("axis")
+    a = ops.astype(a, dtype)
+    result = _FUNCTIONS[own](a, () if axis is None else axis, given.get("keepdims", False))
+    if not ddof:
+        return result
+    count = a.size / max(getattr(result, "size", 1), 1)
+    factor = count / (count - ddof)
+    return result * (factor if own == "var" else factor**0.5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _core, _hooks
 from ._core import Tensor
-from ._numpy_functions import array_ufunc
+from ._numpy_functions import array_function, array_ufunc
 from ._quantized import is_dtype_equal
 
 
@@ -33,8 +33,9 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
         a Tensor with the shape of data
 
     Raises:
-        ValueError: nested lists must have equal lengths, an int must fit its dtype (int32 where
-            none is given), the device must exist, format must be one of its values
+        ValueError: nested lists must have equal lengths, numbers must fit an integer dtype (int32
+            where none is given; `astype` wraps them around, and floats to the nearest), the device
+            must exist, format must be one of its values
         TypeError: data must hold numbers, dtype must be a known one, name a str
 
     Example:
@@ -255,6 +256,7 @@ _extend(
     __array_namespace__=_array_namespace,
     _repr_html_=_repr_html_,
     __array_ufunc__=array_ufunc,
+    __array_function__=array_function,
     __round__=_rounded,
     __floor__=lambda self: _core.ops.floor(self),
     __ceil__=lambda self: _core.ops.ceil(self),

@@ -33,6 +33,7 @@ COMMON = {
     "__str__",
     "__repr__",
     "__reduce_ex__",
+    "__array_function__",
     "__array_ufunc__",
     "__delitem__",
     "__ne__",
