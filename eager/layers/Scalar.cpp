@@ -18,14 +18,15 @@ static llvm::Error outOfRange(const OpDef &op, Number number, DType dtype) {
                    op.name() + ": a number must fit its dtype " + shortName(dtype) + ", got " + llvm::Twine(number.i));
 }
 
-static bool fits(Number number, DType dtype) {
-  if (number.kind != Number::Int || !isInt(dtype) || dtype == DType::Int64)
-    return true;
-  int bits = int(byteWidth(dtype)) * 8;
-  if (isUnsignedInt(dtype))
-    return number.i >= 0 && (bits == 64 || number.i < int64_t(1) << bits);
-  return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
+static bool isComparison(const OpDef &op) {
+  static const OpInfo *const infos[] = {findOp("less"),          findOp("less_equal"), findOp("greater"),
+                                        findOp("greater_equal"), findOp("equal"),      findOp("not_equal")};
+  return llvm::is_contained(infos, &op.info());
 }
+
+/// The dtype in which a comparison sees an integer that `dtype` does not hold, and the elements of the tensor beside
+/// it: the order is that of the values. A negative number is below every uint64, whatever these are rounded to.
+static DType comparedIn(DType dtype) { return dtype == DType::UInt64 ? DType::Float64 : DType::Int64; }
 
 /// The device of the first tensor; null without one.
 static runtime::Device *deviceOfTensors(llvm::ArrayRef<Operand> operands) {
@@ -50,8 +51,11 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     if (operands[i].tensor)
       continue;
     DType dtype = (*targets)[i].value_or(dtypes[i]);
-    if (!fits(operands[i].number, dtype))
-      return outOfRange(call.opDef(), operands[i].number, dtype);
+    if (!fits(operands[i].number, dtype)) {
+      if (!isComparison(call.opDef()))
+        return outOfRange(call.opDef(), operands[i].number, dtype);
+      dtype = comparedIn(dtype);
+    }
     if (llvm::Error e = scalarOf(operands[i].number, dtype, device).moveInto(made.emplace_back()))
       return e;
     operands[i] = Operand(made.back());

@@ -10,7 +10,10 @@
 #include "ops/inference/Promotion.h"
 #include "runtime/device/Elements.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
 namespace tess::eager {
@@ -164,7 +167,27 @@ template <typename T, typename A> static T elementOf(A number) {
     return runtime::narrow<T>(number);
 }
 
+bool fits(Number number, DType dtype) {
+  if (!isInt(dtype) || number.kind == Number::Complex || number.kind == Number::Bool)
+    return true;
+  int digits = int(byteWidth(dtype)) * 8 - (isUnsignedInt(dtype) ? 0 : 1);
+  if (number.kind == Number::Float) {
+    double limit = std::ldexp(1.0, digits), whole = std::trunc(number.f); // of NaN NaN, which is nowhere
+    return whole >= (isUnsignedInt(dtype) ? 0 : -limit) && whole < limit;
+  }
+  if (number.i < 0)
+    return !isUnsignedInt(dtype) && (number.i >> digits) == -1;
+  return digits >= 63 || (number.i >> digits) == 0;
+}
+
+static std::string textOf(Number number) {
+  return number.kind == Number::Float ? llvm::formatv("{0}", number.f).str() : std::to_string(number.i);
+}
+
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype, runtime::Device *device) {
+  if (!fits(number, dtype))
+    return invalidArgument(llvm::Twine("tensor: a number must fit its dtype ") + numpyName(dtype) + ", got " +
+                           textOf(number));
   if (number.kind == Number::Complex && !isComplex(dtype))
     return makeError(ErrorCode::TypeMismatch,
                      llvm::Twine("tensor: a complex number must have a complex dtype, got ") + numpyName(dtype));

@@ -37,7 +37,9 @@ llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> ope
 
 /// A tensor with a copy of row-major `bytes`; without a device it lies where what this thread makes of no tensor does.
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device = nullptr);
-/// A tensor of rank 0 that holds `number` in `dtype`.
+/// Whether an integer `dtype` holds `number`, a Float without its fraction; other dtypes round.
+bool fits(Number number, DType dtype);
+/// A tensor of rank 0 that holds `number` in `dtype`. InvalidArgument: it does not fit.
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype, runtime::Device *device = nullptr);
 /// Another variable of the same value; `detach` leaves the gradient behind.
 llvm::Expected<TensorRef> dupTensor(TensorImpl &tensor, bool detach);

@@ -18,6 +18,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cmath>
 #include <cstring>
 
 namespace tess::python {
@@ -72,6 +73,15 @@ llvm::Expected<TensorRef> fromLargeInt(PyObject *data) {
   return badInt(data);
 }
 
+/// Whether an integer dtype holds an int of any size.
+bool holds(PyObject *number, DType dtype) {
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (!overflow)
+    return eager::fits(Number::integer(value), dtype);
+  return overflow > 0 && dtype == DType::UInt64; // of an array, so that uint64 holds it
+}
+
 llvm::Expected<TensorRef> castTo(TensorRef tensor, DType dtype) {
   if (tensor->dtype() == dtype)
     return tensor;
@@ -95,8 +105,7 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
   long long value = PyLong_AsLongLongAndOverflow(data, &overflow);
   if (overflow > 0 && dtype == DType::UInt64) // a number of eager mode is an int64
     return fromLargeInt(data);
-  bool fits = !overflow && (dtype || (value >= INT32_MIN && value <= INT32_MAX));
-  if (!fits)
+  if (overflow || !eager::fits(Number::integer(value), dtype.value_or(DType::Int32)))
     return badInt(data);
   return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
 }
@@ -150,6 +159,24 @@ std::optional<int64_t> findOutside(nb::handle array, int64_t least, int64_t most
     if (int64_t number = nb::cast<int64_t>(array.attr(end)().attr("item")()); number < least || number > most)
       return number;
   return std::nullopt;
+}
+
+/// Checks that the integer dtype `target` holds the numbers of an array without their fractions: astype() is what wraps
+/// around.
+llvm::Error checkFit(nb::handle array, llvm::StringRef kind, DType given, DType target) {
+  bool isWithin = kind == "u" ? byteWidth(given) < byteWidth(target)
+                              : kind == "i" && !isUnsignedInt(target) && byteWidth(given) <= byteWidth(target);
+  if (kind == "b" || given == target || isWithin || nb::cast<int64_t>(array.attr("size")) == 0)
+    return llvm::Error::success();
+  for (const char *end : {"min", "max"}) { // NaN is both
+    nb::object number = array.attr(end)().attr("item")();
+    if (PyLong_Check(number.ptr()) ? holds(number.ptr(), target)
+                                   : eager::fits(Number::floating(nb::cast<double>(number)), target))
+      continue;
+    return invalidArgument(llvm::Twine("tensor: numbers must fit their dtype ") + numpyName(target) + ", got " +
+                           nb::cast<std::string>(nb::str(number)));
+  }
+  return llvm::Error::success();
 }
 
 /// Checks that stored integers are numbers of their kind, which may be fewer than those of their bytes.
@@ -234,6 +261,9 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
       return badInt(nb::int_(*number).ptr());
   if (isLowBit(*target))
     return fromOdd(given && isForeign(*given) ? array.attr("astype")("float32") : array, *target);
+  if (isInt(*target) && given && !isForeign(*given))
+    if (llvm::Error error = checkFit(array, kind, *given, *target))
+      return std::move(error);
   if (given && isForeign(*given)) {
     nb::object bits =
         numpyFunction("ascontiguousarray")(array).attr("view")(bitsOf(*given)).attr("reshape")(array.attr("shape"));
@@ -269,9 +299,14 @@ nb::object asArray(PyObject *data, std::optional<DType> dtype) {
   nb::handle function = numpyFunction("asarray");
   if (dtype == DType::UInt64 && (PyList_Check(data) || PyTuple_Check(data))) {
     try {
-      return function(nb::handle(data), nb::arg("dtype") = numpyName(*dtype).data());
+      nb::object array = function(nb::handle(data), nb::arg("dtype") = numpyName(*dtype).data());
+      nb::object plain = function(nb::handle(data));
+      double limit = std::ldexp(1.0, 64); // the largest ints are as floats
+      bool isKept = nb::cast<int64_t>(plain.attr("size")) == 0 || nameOfDType(plain) != "float64" ||
+                    (nb::cast<double>(plain.attr("min")()) >= 0 && nb::cast<double>(plain.attr("max")()) <= limit);
+      return isKept ? array : plain;
     } catch (nb::python_error &error) {
-      if (!error.matches(PyExc_OverflowError)) // a negative int wraps around, as in any other dtype
+      if (!error.matches(PyExc_OverflowError)) // which ints cause, and the check of the array says which
         throw;
     }
   }

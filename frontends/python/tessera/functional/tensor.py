@@ -14,6 +14,8 @@ from ._parts import repeated_sizes as _repeated_sizes
 from ._parts import sections_of as _sections_of
 from .generated import check_choice, export
 
+_EXACT = 1 << 53  # integers up to here are numbers of float64
+
 
 def _dtype_of(value):
     if isinstance(value, bool):
@@ -33,7 +35,12 @@ def full(shape, value, *, dtype=None, device=None):
         value = value if dtype is None else _ops.astype(value, dtype)
         made = _ops.copy(_ops.broadcast_to(value, shape))
         return made if device is None else made.to(device)
-    return _made(device, _ops.full, shape, value, dtype or _dtype_of(value))
+    dtype = dtype or _dtype_of(value)
+    if isinstance(value, (int, float, _np.integer)) and not 0 <= value < 128:
+        exact = _Tensor(value, dtype)  # which refuses what the dtype does not hold
+        if exact.dtype.kind in "iu" and abs(value) > _EXACT:
+            return full(shape, exact, device=device)
+    return _made(device, _ops.full, shape, value, dtype)
 
 
 def zeros(shape, dtype="float32", device=None):
