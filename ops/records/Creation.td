@@ -43,8 +43,8 @@ def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
 }
 def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends included", "-> (@num)", (s_id $start),
                                "np.linspace(start, stop, num).astype(dtype)"> {
-  let description = [{`out[i] = start + i * (stop - start) / (num - 1)`; the last element is stop but for
-    rounding. One element is start alone.}];
+  let description = [{`out[i] = start + i * (stop - start) / (num - 1)`; the last element is stop. One element
+    is start alone.}];
   let arguments = (ins Runtime<F64Attr>:$start, Runtime<F64Attr>:$stop, SI64Attr:$num,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Float:$out);
@@ -57,7 +57,10 @@ def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends inc
       (op<"div"> (op<"full", "shape=[];value=$stop - $start;dtype=f64">), parts));
   defvar index = (op<"arange", "num=$num;start=0.0;step=1.0;dtype=wide($dtype)">);
   defvar open = (op<"add"> (op<"full", "shape=[];value=$start;dtype=wide($dtype)">), (op<"mul"> index, step));
-  let forward = [(when<"isNumber($num)"> closed, (op<"cast", "dtype=$dtype"> open))];
+  defvar place = (op<"arange", "num=$num;dtype=i64">);
+  defvar isLast = (op<"equal"> place, (op<"scalar_tensor", "value=max($num - 1, 1);dtype=i64">));
+  defvar last = (op<"full", "shape=[];value=$stop;dtype=$dtype">);
+  let forward = [(op<"where"> isLast, last, (when<"isNumber($num)"> closed, (op<"cast", "dtype=$dtype"> open)))];
   let noGradient = 1;
   let attrFacts = [Doc<"start", "first element">, Doc<"stop", "last element">, Doc<"num", "number of elements">,
                    Doc<"dtype", "dtype of the result">, BindTime<"num">, SizeAttr<"num">,
