@@ -14,8 +14,6 @@ from ._parts import repeated_sizes as _repeated_sizes
 from ._parts import sections_of as _sections_of
 from .generated import check_choice, export
 
-_EXACT = 1 << 53  # integers up to here are numbers of float64
-
 
 def _dtype_of(value):
     if isinstance(value, bool):
@@ -38,8 +36,8 @@ def full(shape, value, *, dtype=None, device=None):
     dtype = dtype or _dtype_of(value)
     if isinstance(value, (int, float, _np.integer)) and not 0 <= value < 128:
         exact = _Tensor(value, dtype)  # which refuses what the dtype does not hold
-        if exact.dtype.kind in "iu" and abs(value) > _EXACT:
-            return full(shape, exact, device=device)
+        if exact.dtype.kind in "iu" and abs(value) > 1 << 53:
+            return full(shape, exact, device=device)  # float64 has no such number
     return _made(device, _ops.full, shape, value, dtype)
 
 
@@ -230,8 +228,7 @@ def broadcast_to(inp, shape):
 def squeeze(inp, axis=None):
     """The tensor without axes of size 1: all of them, those of `axis`, or none with `()`.
 
-    >>> from tessera import tensor
-    >>> squeeze(tensor([[1, 2]])).shape, squeeze(tensor([[1, 2]]), ()).shape
+    >>> squeeze(ones((1, 2))).shape, squeeze(ones((1, 2)), ()).shape
     ((2,), (1, 2))
     """
     if isinstance(axis, (tuple, list)) and not axis:

@@ -29,7 +29,6 @@ class _Conv(Module):
         self.conv_mode, self.compute_mode = conv_mode, compute_mode
         self.padding_mode = padding_mode
         self.weight = Parameter(np.empty(self._weight_shape(), dtype=np.float32))
-        self._mark_weight()
         self.bias = None
         if bias:
             shape = (1, out_channels, *(1,) * self.axes)
@@ -45,13 +44,15 @@ class _Conv(Module):
             )
         return sizes
 
-    def _mark_weight(self):
-        """Tells init which axes are the kernel's: those of groups come before the channels."""
-        self.weight._kernel_axes = self.axes
+    def __setattr__(self, key, value):
+        """Tells init which axes of a weight are the kernel's: that of groups is the first."""
+        super().__setattr__(key, value)
+        if key == "weight" and isinstance(value, Parameter):
+            value._kernel_axes = self.axes
 
     def __setstate__(self, state):
         vars(self).update(state)
-        self._mark_weight()
+        self.weight = self.weight
 
     def _summed_channels(self):
         return self.in_channels

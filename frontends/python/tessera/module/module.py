@@ -1,6 +1,5 @@
 """Module: a function with parameters, buffers and children."""
 
-import functools
 import reprlib
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -11,28 +10,11 @@ from .._hooks import HookHandler, forward_between
 from ..autodiff.frozen import set_frozen
 from ..tensor import Parameter, Tensor
 from . import state
+from .entries import by_name, entries
 
 # Types that most attributes have; their values are no tensors and hold none.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
 _HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks", "_backward_hooks"))
-_by_name = functools.partial(sorted, key=str)
-
-
-def _entries(key, value, order=_by_name):
-    """(path, value) of the tensors and modules in an attribute, through lists, tuples and dicts,
-    whose keys `order` arranges.
-    """
-    if isinstance(value, (Tensor, Module)):
-        yield key, value
-    elif isinstance(value, (list, tuple)):
-        for number, item in enumerate(value):
-            yield from _entries(f"{key}.{number}", item, order)
-    elif isinstance(value, Mapping):
-        for name in order(value):
-            for entry in _entries(f"{key}.{name}", value[name], order):
-                if not isinstance(name, str):
-                    raise TypeError(f"Module: keys in {key} must be strings, got {name!r}")
-                yield entry
 
 
 class Module:
@@ -148,7 +130,7 @@ class Module:
 
     def __setattr__(self, key, value):
         if isinstance(value, (Module, list, tuple, Mapping)):
-            for path, item in _entries(key, value):
+            for path, item in entries((Tensor, Module), key, value):
                 if isinstance(item, Module):
                     self._adopt(path, item)
         elif key == "name" and isinstance(value, str) and value.strip():
@@ -166,11 +148,11 @@ class Module:
 
     # Each walk visits every object once.
 
-    def _members(self, order=_by_name):
+    def _members(self, order=by_name):
         for key in order(vars(self)):
             value = vars(self)[key]
             if type(value) not in _PLAIN and key not in _HOOKS:
-                yield from _entries(key, value, order)
+                yield from entries((Tensor, Module), key, value, order)
 
     def _walk(self, prefix, recursive, seen):
         """(name, object, owner) of tensors and children here and, where recursive, of all below."""
