@@ -6,8 +6,10 @@
 // CHECK-SAME: -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
 // CHECK: %[[OUT:.*]] = tess.mul %arg0, %arg1
 // CHECK: %[[SEED:.*]] = tess.full_like %[[OUT]] {{.*}}value = 1.0
-// CHECK-DAG: %[[X:.*]] = tess.mul %[[SEED]], %arg1
-// CHECK-DAG: %[[Y:.*]] = tess.mul %[[SEED]], %arg0
+// CHECK: %[[DX:.*]] = tess.mul %[[SEED]], %arg1
+// CHECK: %[[X:.*]] = tess.where {{.*}}, %[[DX]]
+// CHECK: %[[DY:.*]] = tess.mul %[[SEED]], %arg0
+// CHECK: %[[Y:.*]] = tess.where {{.*}}, %[[DY]]
 // CHECK: return %[[OUT]], %[[X]], %[[Y]]
 // Only the gradients that are asked for.
 // SECOND-LABEL: func.func @main
@@ -25,8 +27,8 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @main
 // CHECK: %[[E:.*]] = tess.exp %arg0
 // CHECK: %[[S:.*]] = tess.sin %arg0
-// CHECK: %[[SIN:.*]] = tess.mul {{.*}}
-// CHECK: %[[EXP:.*]] = tess.mul {{.*}}
+// CHECK: %[[SIN:.*]] = tess.where {{.*}}
+// CHECK: %[[EXP:.*]] = tess.where {{.*}}
 // CHECK: tess.add %[[SIN]], %[[EXP]]
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>

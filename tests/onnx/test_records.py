@@ -19,7 +19,7 @@ RECORDS = S.records()
 # Records that ONNX does not say, by cause.
 CAUSES = {
     "no operator of complex numbers": "angle complex imag polar fft_c2c fft_c2r fft_r2c",
-    "no linear algebra but products and the determinant": "cholesky eigh matinv qr slogdet solve "
+    "no linear algebra but products and the determinant": "adjugate cholesky eigh matinv qr slogdet solve "
     "solve_triangular svd svdvals",
     "no such running result, or not before opset 26": "cummax cummin cumprod linear_recurrence "
     "logcumsumexp",

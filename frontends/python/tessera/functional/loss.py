@@ -48,7 +48,8 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
 def _as_index(label):
     """Integers of other dtypes as int64; what are no integers goes on, to be refused."""
     dtype = getattr(label, "dtype", None)
-    if dtype is None or dtype in _INDICES or dtype.kind not in "iu":
+    kind = getattr(dtype, "kind", "")
+    if dtype in _INDICES or kind not in ("i", "u"):
         return label
     return _ops.astype(label, "int64")
 
@@ -97,6 +98,8 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
     pred, pred_lengths, label, label_lengths = map(
         _as_tensor, (pred, pred_lengths, label, label_lengths)
     )
+    if pred.ndim != 3:
+        raise ValueError(f"ctc_loss: pred must have rank 3, got pred {pred.shape}")
     for what, each in (("pred_lengths", pred_lengths), ("label", label),
                        ("label_lengths", label_lengths)):  # fmt: skip
         if each.dtype.kind not in "iu":

@@ -358,12 +358,12 @@ def test_operators_that_have_a_meaning_of_their_own():
     x, z = xp.asarray([2, 3]), xp.asarray([1j, 2.0])
     assert (x**2).dtype == "float32" and xp.pow(x, 2).dtype == "int32"
     assert xp.pow(z, 2).dtype == "complex64" and xp.matmul(x, x).item() == 13
-    for call in (lambda: x @ x, lambda: z**2):
-        with pytest.raises(TypeError, match=r"(matmul|pow): .* must be .*, got"):
-            call()
+    assert (z**2).dtype == "complex64"
+    with pytest.raises(TypeError, match=r"matmul: .* must be .*, got"):
+        x @ x
 
 
-def test_a_nan_has_no_sign():
+def test_a_nan_has_a_sign():
     x = xp.asarray(np.copysign(np.nan, [-1.0, 1.0]))
-    assert xp.signbit(x).tolist() == [False, False]
-    assert xp.copysign(2.0, x).tolist() == [2.0, 2.0]
+    assert xp.signbit(x).tolist() == [True, False]
+    assert xp.copysign(2.0, x).tolist() == [-2.0, 2.0]
