@@ -18,12 +18,6 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
   let oracle = Oracle<expr>;
   let python = Py<py, m>;
 }
-// Numbers that count from 0, such as those of classes, for an operator that counts negative ones from the end of an axis
-// of `size`: those below 0 go below all that it takes. A caller "op: operand" has errors that name the number itself
-// (runtime/device/IndexError.h).
-class FromZero<dag number, string like, dag size> {
-  dag all = (op<"where"> (op<"less"> number, K<"0", like>), (op<"sub"> number, size), number);
-}
 defvar allIndices = (each<"k < len(#indices)"> (at<"k"> $indices));
 class TakenAlong<dag from> { dag all = (op<"take_along_axes", "axes=$axes;caller=$caller"> from, allIndices); }
 class WrittenAlong<string m, dag to, dag value> { dag all = (op<m, "axes=$axes;caller=$caller"> to, value, allIndices); }
@@ -53,15 +47,8 @@ def Tess_TakeAlongAxesOp : AlongAxes<"take_along_axes", "elements at the indices
   let requires = [oneForEach, haveAxes, Require<"dimensions besides axes must match", !subst("WHOLE", elements, fit), "x {x} and {indices}">];
   let sizes = [elements];
   let dtypes = Same<"x">;
-  // The gradient of one element of each row is a choice, which becomes part of another operator's kernel.
-  defvar isOne = "len($axes) == 1 && $axes[0] == len(#x) - 1 && len(#indices[0]) == len(#x) && isSame([#indices[0][-1]], [1])"
-                 # " && isSame(without(#x, -1), without(#indices[0], -1))";
-  defvar size = (piece<"extent", ["len(#x) - 1", "i64"]> $x);
-  defvar fromStart = (op<"mod"> (op<"cast", "dtype=i64"> (at<"0"> $indices)), size);
-  defvar chosen = (op<"where"> (op<"one_hot_like"> fromStart, $x), $dout, K<"0", "dout">);
-  let gradient = [(when<isOne> chosen, WrittenAlong<"add_along_axes", Zeros<(same $x)>.all, (same $dout)>.all), (none)];
-  let samples = [Sample<["5,3", "2,3"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "5,1"], "axes=[1]", "-2; -3", "2; 3">,
-                 Sample<["5,3", "2,1"], "axes=[0]", "-2; -5", "2; 5">,
+  let gradient = [WrittenAlong<"add_along_axes", Zeros<(same $x)>.all, (same $dout)>.all, (none)];
+  let samples = [Sample<["5,3", "2,3"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,1"], "axes=[0]", "-2; -5", "2; 5">,
                  Sample<["5,3,4", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
                  Sample<["5,2,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; 0", "2; 2">,
                  Sample<["5,3", "0,1"], "axes=[0]", "-2; 0", "2; 5">];
@@ -300,9 +287,10 @@ def Tess_BincountOp : IndexOp<"bincount", "sums of the weights of each number",
   let shapes = "(N), (N) -> (@length)";
   let dtypes = Same<"weights">;
   let lowering = Composite<>;
+  // What is below 0 would count from the end: the largest index stands for it, which is always refused.
   defvar zeros = (op<"full", "shape=[$length];value=0.0;dtype=@weights">);
-  defvar index = FromZero<(same $x), "x", (op<"scalar_tensor", "value=$length;dtype=@x">)>.all;
-  let forward = [(op<"add_along_axes", "axes=[0];caller=\"bincount: x\""> zeros, $weights, index)];
+  defvar index = (op<"where"> (op<"less"> $x, K<"0", "x">), K<"2147483647", "x">, $x);
+  let forward = [(op<"index_add", "axes=[0]"> zeros, $weights, index)];
   let attrFacts = [Range<"length", "0", "1e9">, BindTime<"length">, SizeAttr<"length">, Doc<"length", "how many numbers there are">];
   let samples = [Sample<["7", "7"], "length=4", "0; -2", "4; 2">, Sample<["0", "0"], "length=0">, Sample<["0", "0"], "length=3">];
 }
@@ -342,8 +330,7 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
 def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
   let summary = "share of the rows whose target is among the largest elements";
   let description = [{`out` is the mean over i of whether target[i] is among the indices of the k largest elements of
-    logits[i], of which equal ones count in their order. The mean of none is NaN. A target that is no index of logits[i]
-    is an error when the kernel runs.}];
+    logits[i], of which equal ones count in their order. The mean of none is NaN.}];
   let arguments = (ins Tess_Number:$logits, Tess_Index:$target, DefaultValuedAttr<SI64Attr, "1">:$k);
   let results = (outs Tess_F32:$out);
   let shapes = "(N, C), (N) -> ()";
@@ -351,10 +338,7 @@ def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
   let dtypes = Fixed<"f32">;
   let lowering = Composite<>;
   defvar found = (op<"cast", "dtype=@target"> (result<"indices"> (op<"topk", "k=$k"> $logits)));
-  defvar size = (op<"scalar_tensor", "value=#logits[1];dtype=@target">);
-  defvar known = (op<"take_along_axes", "axes=[0];caller=\"topk_accuracy: target\"">
-      (op<"arange", "num=#logits[1];dtype=@target">), FromZero<(same $target), "target", size>.all);
-  defvar isTarget = (op<"equal"> found, (op<"expand_dims", "axis=[1]"> known));
+  defvar isTarget = (op<"equal"> found, (op<"expand_dims", "axis=[1]"> $target));
   let forward = [(op<"mean"> (op<"sum", "axes=[1]"> (op<"cast", "dtype=f32"> isTarget)))];
   let noGradient = 1;
   let attrFacts = [Doc<"k", "how many largest elements count">, Range<"k", "1", "1e9">, BindTime<"k">];
