@@ -1,6 +1,7 @@
 """Programs that once went wrong, made small: each in every mode that it concerns."""
 
 import contextlib
+
 import numpy as np
 import pytest
 import tessera as ts

@@ -1,5 +1,7 @@
 """Every operator at all ranks, with sizes 0 and 1, and on views: rules make them of its samples."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import tessera
@@ -60,6 +62,14 @@ def check(record, sample, where):
             check_close(result, want, where)
 
 
+@pytest.fixture(autouse=True)
+def settled():
+    """Waits for what a sample's refused numbers left behind: no test here waits for all of it."""
+    yield
+    with contextlib.suppress(IndexError):
+        tessera.sync()
+
+
 @every
 def test_ranks(name):
     found = variants.ranks(RECORDS[name])
@@ -74,9 +84,7 @@ def test_ranks(name):
 def test_sizes_0_and_1(name):
     found = variants.edges(RECORDS[name])
     check_all(RECORDS[name], found)
-    # A loss of no class, or of one, has no labels as its samples draw them.
-    without = {("weight", 0), ("weight", 1)} if name == "cross_entropy" else set()
-    assert {key for key, sample in found.items() if not sample} == without
+    assert [key for key, sample in found.items() if not sample] == []
 
 
 def strided(array, dtype):

@@ -27,7 +27,7 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
 def _as_index(label):
     """Class indices of other dtypes lose their fractions, as by MegEngine."""
     dtype = getattr(label, "dtype", None)
-    if dtype is None or dtype in _INDICES or dtype.kind not in "fiu":
+    if dtype is None or dtype in _INDICES or getattr(dtype, "kind", "O") not in "fiu":
         return label
     return _ops.astype(label, "int64")
 

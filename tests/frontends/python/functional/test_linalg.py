@@ -111,7 +111,8 @@ def test_singular_matrices_have_a_determinant():
     assert (sign.item(), logarithm.item()) == (0, -np.inf)
     size = range(len(SINGULAR))
     minors = [
-        [np.delete(np.delete(np.asarray(SINGULAR, "float64"), i, 0), j, 1) for j in size] for i in size
+        [np.delete(np.delete(np.asarray(SINGULAR, "float64"), i, 0), j, 1) for j in size]
+        for i in size
     ]
     cofactors = [[(-1) ** (i + j) * np.linalg.det(minors[i][j]) for j in size] for i in size]
     found = grad(lambda x: F.det(x))(tensor(SINGULAR)).numpy()
