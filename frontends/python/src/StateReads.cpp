@@ -284,7 +284,7 @@ nb::list groupReads(const nb::list &reads) {
       continue;
     }
     Group &group = groups[owner.ptr()];
-    if (group.keys.size() && group.kind != kind) { // a dict with attributes
+    if (!group.keys.empty() && group.kind != kind) { // a dict with attributes
       result.append(read);
       continue;
     }

@@ -166,7 +166,6 @@ void WatchedCode::seeLoad(const Frame &at, int op, int arg) {
     return seeVariable(at, arg, true);
 #if PY_VERSION_HEX < 0x030c0000
   case LOAD_METHOD:
-    return watch.noteAttribute(top, at.code->name(arg));
   case LOAD_ATTR:
 #else
   case LOAD_ATTR:
@@ -321,7 +320,7 @@ void WatchedCode::seeCall(Frame &at, const FrameCall &call, const std::vector<Py
   }
 }
 
-static void noteItem(nb::dict owner, nb::object key, std::string path) {
+static void noteItem(const nb::dict &owner, const nb::object &key, std::string path) {
   if (WatchedCode *watched = WatchedCode::current())
     watched->reads().note(ReadKind::Item, owner.ptr(), key.ptr(), std::move(path));
 }
