@@ -282,8 +282,11 @@ llvm::Error Recorder::noteValueRead(TensorImpl &tensor) {
     return llvm::Error::success();
   bool mayChangeUnseen = tensor.storage().isForeign() && !tensor.storage().isReadOnly();
   if (!isOwn && !mayChangeUnseen) {
-    tensor.storage().noteCopy();
-    recording.valueReads.push_back({WeakTensor(tensor), tensor.dup(), tensor.storage().version()});
+    auto isKnown = [&](const auto &read) { return read.variable.is(tensor); };
+    if (llvm::none_of(recording.valueReads, isKnown)) {
+      tensor.storage().noteCopy();
+      recording.valueReads.push_back({WeakTensor(tensor), tensor.dup(), tensor.storage().version()});
+    }
     return llvm::Error::success();
   }
   if (isOwn && !(readsAllowed && runsOperators()))

@@ -313,9 +313,11 @@ PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
                                    &device, &copy))
     return nullptr;
   std::optional<Request> request = readRequest(stream, version, device, copy);
+  if (!request)
+    return nullptr;
   if (llvm::Error e = noteValueRead(implOf(self)))
     return raise(std::move(e));
-  return request ? exportTensor(implOf(self), *request) : nullptr;
+  return exportTensor(implOf(self), *request);
 }
 
 PyObject *tensorDlpackDevice(PyObject *self, PyObject *) {

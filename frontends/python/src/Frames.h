@@ -33,7 +33,7 @@ struct FrameCall {
   int numArgs = 0;                             // on the stack, without self
   PyObject *args = nullptr, *kwargs = nullptr; // of CALL_FUNCTION_EX
 };
-/// None where the instruction is no call.
+/// Reads the call into `call`; false where the instruction is none.
 bool callAt(PyFrameObject *frame, Instruction instruction, FrameCall &call);
 
 } // namespace tess::python

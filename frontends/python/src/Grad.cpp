@@ -243,9 +243,6 @@ void initGrad(nb::module_ &module) {
         checkOrThrow(accumulateGrad(*tensors[0], *tensors[1]));
       },
       nb::arg("total"), nb::arg("grad"), "total += grad, in the memory of total when nobody else has it.");
-  module.def(
-      "dup", [](nb::handle tensor) { return nb::steal(wrap(tensorsOf(nb::make_tuple(tensor), "dup")[0]->dup())); },
-      nb::arg("tensor"), "Another tensor of the value, which tapes know as that one's.");
   module.def("custom_function", &customFunction, nb::arg("inputs"), nb::arg("outputs"), nb::arg("backward"),
              "Gives the outputs a gradient: backward(*output_grads) -> one gradient or None for each input.");
 }

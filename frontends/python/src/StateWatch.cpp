@@ -86,7 +86,7 @@ std::string StateWatch::pathOf(PyObject *object) const {
   return it == paths.end() ? std::string(Py_TYPE(object)->tp_name) : it->second;
 }
 
-static std::string textOf(PyObject *object) {
+std::string textOf(PyObject *object) {
   nb::object text = nb::steal(PyObject_Str(object));
   if (!text.is_valid()) {
     PyErr_Clear();
@@ -184,9 +184,10 @@ void StateWatch::noteSubscript(PyObject *owner, PyObject *key, bool isWrite) {
   if (isInside(owner) || isLeaf(owner) || PyTuple_Check(owner) ||
       isPythonMethod(owner, isWrite ? "__setitem__" : "__getitem__"))
     return;
-  std::string path = pathOf(owner) + "[" + textOf(key) + "]";
+  bool isNamed = PyDict_Check(owner) && PyUnicode_Check(key);
+  std::string path = pathOf(owner) + (isNamed ? "." + textOf(key) : "[" + textOf(key) + "]");
   if (PyDict_Check(owner))
-    return note(ReadKind::Item, owner, key, PyUnicode_Check(key) ? pathOf(owner) + "." + textOf(key) : path, isWrite);
+    return note(ReadKind::Item, owner, key, path, isWrite);
   if (PyList_Check(owner) && PyLong_Check(key))
     return note(ReadKind::Subscript, owner, key, path, isWrite);
   if (PyList_Check(owner) || isOfPythonClass(owner) || isWrite)

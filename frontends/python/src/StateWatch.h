@@ -106,6 +106,8 @@ private:
   nb::dict keys;
 };
 
+/// str(object); "?" where that raises.
+std::string textOf(PyObject *object);
 /// Whether Python's objects of that kind tell nothing of their own: numbers, text, tensors, functions, classes.
 bool isLeaf(PyObject *object);
 /// Whether a class statement made the object's class.

@@ -21,6 +21,7 @@
 #include "ops/inference/QuantizedMetas.h"
 #include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/set.h>
@@ -261,6 +262,18 @@ void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *
     recorder->allowReads();
 }
 
+/// `wanted`, with other tensors of the same value, which tapes know by it, for those that the recorded call updates.
+nb::list valuesBefore(const PyRecording &self, nb::handle arguments, nb::handle wanted) {
+  llvm::SmallPtrSet<const TensorImpl *, 8> updated;
+  std::vector<TensorRef> given = tensorsOf(arguments, "values_before");
+  for (const Recording::Update &update : self.recording->updates())
+    updated.insert(update.argument < 0 ? update.variable.get() : given[update.argument].get());
+  nb::list values;
+  for (const TensorRef &tensor : tensorsOf(wanted, "values_before"))
+    values.append(nb::steal(wrap(updated.contains(tensor.get()) ? tensor->dup() : tensor)));
+  return values;
+}
+
 nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype, const std::string &device) {
   std::optional<DType> type = valueOrThrow(toDType(dtype.ptr()));
   if (shape.size() > kMaxRank || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
@@ -346,6 +359,8 @@ void initClasses(nb::module_ &module) {
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &capturedTracked)
+      .def("values_before", &valuesBefore, nb::arg("arguments"), nb::arg("wanted"),
+           "`wanted` before the call with these arguments: other tensors for those that it updates.")
       .def(
           "valueless_arguments",
           [](PyRecording &self) {

@@ -125,8 +125,6 @@ void WatchedCode::step(PyFrameObject *frame) {
   seeCall(at, call, args);
 }
 
-static std::string textOf(PyObject *name) { return nb::cast<std::string>(nb::handle(name)); }
-
 void WatchedCode::seeGlobal(const Frame &at, PyObject *name, bool isWrite) {
   if (at.kind != CodeKind::Users)
     return;

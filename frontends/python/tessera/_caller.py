@@ -8,8 +8,13 @@ _PACKAGE = os.path.dirname(__file__)
 _warned = set()  # (text, file, line)
 
 
+def warn(text, category=RuntimeWarning):
+    """Warns at the first line outside of the package."""
+    warnings.warn(text, category, stacklevel=_place()[0])
+
+
 def warn_once(text, category=RuntimeWarning):
-    """Warns at the first line outside of the package, once for each line and text."""
+    """Warns as `warn`, once for each line and text."""
     level, place = _place()
     if (text, *place) not in _warned:
         _warned.add((text, *place))

@@ -75,9 +75,8 @@ class TrackedCall(Recorded):
         """The call, compiled, and noted on the tape."""
         if self.gradient is None:
             return super().run(tensors, options, value)
-        # The program may give the tensors other values, and the tape must know these.
         wanted = self.wanted(tensors)
-        inputs = [_core.dup(tensor) for tensor in wanted]
+        inputs = self.recording.values_before(tensors, wanted)
         saved = self.gradient.save_before(tensors, self.outside)
         results = self._execute(tensors, options)
         self.gradient.save_after(saved, results)

@@ -1,10 +1,6 @@
 """Warnings of traced functions, each told once."""
 
-import os
-import sys
-import warnings
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+from .. import _caller
 
 
 def warn_once(traced, what, key=None):
@@ -13,7 +9,4 @@ def warn_once(traced, what, key=None):
     if (key or what) in warned:
         return
     warned.add(key or what)
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=level)
+    _caller.warn(f"trace: {traced.__name__} {what}")
