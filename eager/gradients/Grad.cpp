@@ -80,17 +80,17 @@ static llvm::Error recordLoop(Call &call, const TapeList &tapes, Tensors &result
   return recordCall(whole, tapes, results);
 }
 
-static void noteReads(Watcher &watcher, llvm::ArrayRef<Operand> operands) {
+static void noteReads(llvm::ArrayRef<Operand> operands) {
   for (const Operand &operand : operands)
     if (operand.tensor->hasGradTags())
-      watcher.noteRead(*operand.tensor);
+      noteRead(*operand.tensor);
 }
 
 llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
     return next(call, results);
-  if (Watcher *watcher = activeWatcher(); LLVM_UNLIKELY(watcher))
-    noteReads(*watcher, call.operands);
+  if (LLVM_UNLIKELY(activeWatcher()))
+    noteReads(call.operands);
   TapeList tapes = interested(call.operands);
   if (tapes.empty())
     return next(call, results);

@@ -8,13 +8,8 @@
 
 namespace tess::eager {
 
-/// The innermost call of this thread that runs, which is its watcher; null: none.
+/// The innermost call of this thread that runs; null: none.
 static constinit thread_local Recomputation *running = nullptr;
-
-static void setRunning(Recomputation *call) {
-  running = call;
-  setWatcher(call);
-}
 
 /// Another variable with the value, which a recording knows as that of `tensor`.
 static TensorRef duplicate(TensorImpl &tensor) {
@@ -30,7 +25,8 @@ Recomputation::Recomputation(llvm::ArrayRef<TensorRef> given)
     : tapes(stops.list()), isRead(tapes.size(), false), cast(autocast()), outer(running) {
   for (const TensorRef &argument : given)
     arguments.emplace_back(*argument);
-  setRunning(this);
+  running = this;
+  enter();
   watchOperators(+1);
 }
 
@@ -41,7 +37,8 @@ Recomputation::~Recomputation() {
 
 void Recomputation::end() {
   runs = false;
-  setRunning(outer);
+  running = outer;
+  leave();
   watchOperators(-1);
   stops.start();
   known.clear();
@@ -50,8 +47,6 @@ void Recomputation::end() {
 }
 
 void Recomputation::noteRead(TensorImpl &tensor) {
-  if (outer)
-    outer->noteRead(tensor);
   bool isTracked = false;
   for (auto [number, tape] : llvm::enumerate(tapes))
     if (tape->tracks(tensor))
@@ -61,8 +56,6 @@ void Recomputation::noteRead(TensorImpl &tensor) {
 }
 
 void Recomputation::noteUpdate(TensorImpl &variable) {
-  if (outer)
-    outer->noteUpdate(variable);
   auto isIt = [&](const Kept &kept) { return kept.variable.get() == &variable; };
   if (llvm::any_of(updates, isIt))
     return;
@@ -146,7 +139,7 @@ size_t numTapes() {
   if (isGradPaused())
     return 0;
   size_t count = activeTapes().size();
-  for (const Recomputation *call = running; call; call = call->enclosing())
+  for (const Recomputation *call = running; call; call = call->outerCall())
     count += call->stopped().size();
   return count;
 }
@@ -157,7 +150,7 @@ bool isTracked(const TensorImpl &tensor) {
   auto tracks = [&](const TapeRef &tape) { return tape->tracks(tensor); };
   if (llvm::any_of(activeTapes(), tracks))
     return true;
-  for (const Recomputation *call = running; call; call = call->enclosing())
+  for (const Recomputation *call = running; call; call = call->outerCall())
     if (llvm::any_of(call->stopped(), tracks))
       return true;
   return false;

@@ -38,7 +38,7 @@ public:
   void noteRead(TensorImpl &tensor) override;
   void noteUpdate(TensorImpl &variable) override;
   /// The call around, or null; the tapes that this one stopped.
-  const Recomputation *enclosing() const { return outer; }
+  const Recomputation *outerCall() const { return outer; }
   llvm::ArrayRef<TapeRef> stopped() const { return tapes; }
 
 private:

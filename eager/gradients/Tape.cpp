@@ -263,9 +263,8 @@ void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<Tenso
                           const CustomBackward &backward) {
   if (threadState.paused)
     return;
-  if (Watcher *watcher = activeWatcher())
-    for (const TensorRef &input : inputs)
-      watcher->noteRead(*input);
+  for (const TensorRef &input : inputs)
+    noteRead(*input);
   for (const TapeRef &tape : threadState.active)
     if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
       tape->recordCustom(inputs, outputs, backward);

@@ -5,7 +5,12 @@ namespace tess::eager {
 
 static constinit thread_local Watcher *current = nullptr;
 
-void setWatcher(Watcher *watcher) { current = watcher; }
+void Watcher::enter() {
+  around = current;
+  current = this;
+}
+
+void Watcher::leave() { current = around; }
 
 Watcher *activeWatcher() { return current; }
 

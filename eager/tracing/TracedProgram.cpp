@@ -343,9 +343,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
                                   "hold it, got a call within one");
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
-  if (Watcher *watcher = activeWatcher()) // which keeps the old values from being overwritten
-    for (const Recording::Update &change : updates)
-      watcher->noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
+  for (const Recording::Update &change : updates) // a watcher keeps the old values from being overwritten
+    noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
   Values values;
   if (llvm::Error e = readInputs(given, values))
     return std::move(e);
