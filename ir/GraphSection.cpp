@@ -343,6 +343,14 @@ private:
     return stored;
   }
 
+  /// The sizes of the groups of operands; groups that the operator got after the file was written have none.
+  static SmallVector<unsigned> groupsOf(const OpDef &op, const proto::Node &node) {
+    SmallVector<unsigned> groups(node.segments().begin(), node.segments().end());
+    if (!groups.empty() && groups.size() < op.info().operands.size())
+      groups.resize(op.info().operands.size());
+    return groups;
+  }
+
   /// Checks that the operands of `op` are among the first `numKnown` values, and are grouped.
   llvm::Error checkOperands(const OpDef &op, const proto::Node &node, unsigned numKnown) {
     for (unsigned operand : node.operands())
@@ -351,8 +359,10 @@ private:
     uint64_t total = 0;
     for (unsigned count : node.segments())
       total += count;
-    size_t numOperands = node.operands_size(), numGroups = node.segments_size();
-    if (numGroups && (total != numOperands || numGroups != op.info().operands.size()))
+    size_t numOperands = node.operands_size(), numGroups = node.segments_size(), most = op.info().operands.size();
+    auto isMissing = [&](const OperandInfo &group) { return group.arity == Arity::One; };
+    bool lacks = numGroups <= most && any_of(op.info().operands.drop_front(numGroups), isMissing);
+    if (numGroups && (total != numOperands || numGroups > most || lacks))
       return damaged("operand groups of " + op.name() + " must add up to " + Twine(numOperands) + ", got " +
                      Twine(total));
     return llvm::Error::success();
@@ -388,7 +398,7 @@ private:
       if (llvm::Error error = takeValues(from.results()))
         return error;
       node.inputs.assign(from.operands().begin(), from.operands().end());
-      node.segments.assign(from.segments().begin(), from.segments().end());
+      node.segments.assign(groupsOf(node.op, from));
       node.location = from.location();
       for (unsigned i = 0; i < from.results(); ++i)
         node.outputs.push_back(graph.numValues++);
@@ -409,8 +419,7 @@ private:
     for (unsigned operand : node.operands())
       operands.push_back(values[operand]);
     if (!stored.split)
-      return builder.apply(stored.op, operands, SmallVector<unsigned>(node.segments().begin(), node.segments().end()),
-                           node.location());
+      return builder.apply(stored.op, operands, groupsOf(stored.op, node), node.location());
     Metas metas;
     for (GraphBuilder::Value operand : operands)
       metas.push_back(builder.meta(operand));

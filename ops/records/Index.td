@@ -18,6 +18,12 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
   let oracle = Oracle<expr>;
   let python = Py<py, m>;
 }
+// Numbers that count from 0, such as those of classes, for an operator that counts negative ones from the end of an axis
+// of `size`: those below 0 go below all that it takes. A caller "op: operand" has errors that name the number itself
+// (runtime/device/IndexError.h).
+class FromZero<dag number, string like, dag size> {
+  dag all = (op<"where"> (op<"less"> number, K<"0", like>), (op<"sub"> number, size), number);
+}
 defvar allIndices = (each<"k < len(#indices)"> (at<"k"> $indices));
 class TakenAlong<dag from> { dag all = (op<"take_along_axes", "axes=$axes;caller=$caller"> from, allIndices); }
 class WrittenAlong<string m, dag to, dag value> { dag all = (op<m, "axes=$axes;caller=$caller"> to, value, allIndices); }
@@ -287,10 +293,9 @@ def Tess_BincountOp : IndexOp<"bincount", "sums of the weights of each number",
   let shapes = "(N), (N) -> (@length)";
   let dtypes = Same<"weights">;
   let lowering = Composite<>;
-  // What is below 0 would count from the end: the largest index stands for it, which is always refused.
   defvar zeros = (op<"full", "shape=[$length];value=0.0;dtype=@weights">);
-  defvar index = (op<"where"> (op<"less"> $x, K<"0", "x">), K<"2147483647", "x">, $x);
-  let forward = [(op<"index_add", "axes=[0]"> zeros, $weights, index)];
+  defvar index = FromZero<(same $x), "x", (op<"scalar_tensor", "value=$length;dtype=@x">)>.all;
+  let forward = [(op<"add_along_axes", "axes=[0];caller=\"bincount: x\""> zeros, $weights, index)];
   let attrFacts = [Range<"length", "0", "1e9">, BindTime<"length">, SizeAttr<"length">, Doc<"length", "how many numbers there are">];
   let samples = [Sample<["7", "7"], "length=4", "0; -2", "4; 2">, Sample<["0", "0"], "length=0">, Sample<["0", "0"], "length=3">];
 }
@@ -306,6 +311,28 @@ def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "f
                  Sample<["7,3", ""], "", "-2; 0", "2; 7">, Sample<["7,3", "0"], "", "-2; 0", "2; 7">];
   let onnx = "Gather(...)";
 }
+def Tess_PickOp : IndexOp<"pick", "the element of the given index along the last axis",
+                          "tess_oracle.indexing_one_hot(x, index, -1, False)"> {
+  let description = !strconcat([{`out[...] = x[..., index[...]]`; MXNet's pick. `caller` is the operator that errors name. The
+    gradient is a choice among all elements, which becomes part of another operator's kernel.}], negativeIndices);
+  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedStrAttr<StrAttr, "pick">:$caller);
+  let shapes = "(*D, N), (*I) -> (*D)";
+  let requires = [Require<"index must have the shape of x without its last axis", "without(#x, -1) == #index", "x {x} and index {index}">];
+  let dtypes = Same<"x">;
+  let lowering = Composite<>;
+  defvar last = "len(#x) - 1";
+  let forward = [(op<"squeeze", "axis=[" # last # "]">
+      (op<"take_along_axes", "axes=[" # last # "];caller=$caller"> $x, (op<"expand_dims", "axis=[-1]"> $index)))];
+  // The index, taken from one that is repeated along the axis: a program that has the gradient alone refuses it as well.
+  defvar row = (op<"expand_dims", "axis=[-1]"> $index);
+  defvar known = (op<"take_along_axes", "axes=[" # last # "];caller=$caller"> (op<"broadcast_to", "shape=#x"> row), row);
+  defvar fromStart = (op<"mod"> (op<"cast", "dtype=i64"> known), (piece<"extent", [last, "i64"]> $x));
+  defvar isPicked = (op<"one_hot_like"> fromStart, $x);
+  let gradient = [(op<"where"> isPicked, (op<"expand_dims", "axis=[-1]"> $dout), K<"0", "dout">), (none)];
+  let attrFacts = [Doc<"caller", "operator that errors name">];
+  let samples = [Sample<["4,5", "4"], "", "-2; -5", "2; 5">, Sample<["2,3,5", "2,3"], "", "-2; 0", "2; 5">, Sample<["5", ""], "caller=\"gather\"", "-2; 0", "2; 5">,
+                 Sample<["0,5", "0"]>];
+}
 def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the given index along an axis",
     "tess_oracle.indexing_one_hot(x, index, axis, keepdims)", "functional.nn"> {
   let description = !strconcat([{`out[i] = x[i, index[i]]` for axis 1 of two, and likewise for others.
@@ -318,9 +345,10 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
                           "x {x} and index {index}">];
   let dtypes = Same<"x">;
   let lowering = Composite<>;
-  defvar places = (op<"expand_dims", "axis=[" # axisOfX # "]"> $index);
-  defvar picked = (op<"gather", "axis=" # axisOfX> $x, places);
-  let forward = [(when<"$keepdims"> picked, (op<"squeeze", "axis=[" # axisOfX # "]"> picked))];
+  defvar byAxis = (when<axisOfX # " == len(#x) - 1"> $x,
+                        (op<"transpose", "pattern=" # LastAxis<"len(#x)", axisOfX>.pattern> $x));
+  defvar picked = (op<"pick", "caller=\"indexing_one_hot\""> byAxis, $index);
+  let forward = [(when<"$keepdims"> (op<"expand_dims", "axis=[" # axisOfX # "]"> picked), picked)];
   let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
   let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
@@ -330,7 +358,8 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
 def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
   let summary = "share of the rows whose target is among the largest elements";
   let description = [{`out` is the mean over i of whether target[i] is among the indices of the k largest elements of
-    logits[i], of which equal ones count in their order. The mean of none is NaN.}];
+    logits[i], of which equal ones count in their order. The mean of none is NaN. A target that is no index of logits[i]
+    is an error when the kernel runs.}];
   let arguments = (ins Tess_Number:$logits, Tess_Index:$target, DefaultValuedAttr<SI64Attr, "1">:$k);
   let results = (outs Tess_F32:$out);
   let shapes = "(N, C), (N) -> ()";
@@ -338,7 +367,10 @@ def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
   let dtypes = Fixed<"f32">;
   let lowering = Composite<>;
   defvar found = (op<"cast", "dtype=@target"> (result<"indices"> (op<"topk", "k=$k"> $logits)));
-  defvar isTarget = (op<"equal"> found, (op<"expand_dims", "axis=[1]"> $target));
+  defvar size = (op<"scalar_tensor", "value=#logits[1];dtype=@target">);
+  defvar known = (op<"take_along_axes", "axes=[0];caller=\"topk_accuracy: target\"">
+      (op<"arange", "num=#logits[1];dtype=@target">), FromZero<(same $target), "target", size>.all);
+  defvar isTarget = (op<"equal"> found, (op<"expand_dims", "axis=[1]"> known));
   let forward = [(op<"mean"> (op<"sum", "axes=[1]"> (op<"cast", "dtype=f32"> isTarget)))];
   let noGradient = 1;
   let attrFacts = [Doc<"k", "how many largest elements count">, Range<"k", "1", "1e9">, BindTime<"k">];

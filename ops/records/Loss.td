@@ -2,7 +2,7 @@
 #ifndef TESS_OPS_LOSS
 #define TESS_OPS_LOSS
 
-include "ops/records/Base.td"
+include "ops/records/Index.td"
 
 // What a loss of each place becomes.
 defvar reducedLoss = " The operands broadcast; the result is the mean, the sum or each of them. The mean of none is NaN.";
@@ -25,86 +25,103 @@ class Reduced<dag loss> {
 // Of class scores and class indices
 //===----------------------------------------------------------------------===//
 defvar classFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Doc<"axis", "axis of the classes">,
-                                            Static<"axis", loopAxes>]);
+                                            Static<"axis", loopAxes>, Doc<"ignore_index", "label that does not count">]);
 defvar labelOfPred = "label must have the shape of pred without the class axis";
 
 defvar predAxis = "axis($axis, len(#pred))";
 // pred with the classes along its last axis.
 defvar predByClass = (when<predAxis # " == len(#pred) - 1"> $pred,
                       (op<"transpose", "pattern=" # LastAxis<"len(#pred)", predAxis>.pattern> $pred));
-// The element of x, of the dtype of `like`, at the label along its last axis, 0 where there is none: found by comparing
-// indices rather than by an address, so that the whole loss is one kernel.
-class AtLabel<dag x, string like, dag pred> {
-  dag isLabel = (op<"one_hot_like"> (op<"expand_dims", "axis=[-1]"> $label), pred);
-  dag all = (op<"sum", "axes=[-1]"> (op<"where"> isLabel, x, K<"0", like>));
-}
-// The same, of a loss that reads no other element of x: by an address. `picked`: the elements at `inClass`, the labels with
-// 0 for those that are none.
+// Labels that are ignored stand for class 0. The others must be classes. The look-up asks for equality and the
+// sum for the opposite, so that they share no value, and each is part of one kernel.
+defvar ignored = (op<"scalar_tensor", "value=$ignore_index;dtype=@label">);
+defvar counts = (op<"not_equal"> $label, ignored);
 defvar numClasses = (piece<"extent", [predAxis, "@label"]> $pred);
-defvar isClass = (op<"logical_and"> (op<"greater_equal"> $label, K<"0", "label">), (op<"less"> $label, numClasses));
-defvar inClass = (op<"where"> isClass, $label, K<"0", "label">);
-class PickedAtLabel<dag picked, string like> {
-  dag all = (op<"where"> isClass, picked, K<"0", like>);
+defvar inClass = FromZero<(op<"where"> (op<"equal"> $label, ignored), K<"0", "label">, $label), "label", numClasses>.all;
+// Halves add up as float32.
+class Wide<dag x> { dag all = (when<"@pred == f64"> x, (op<"cast", "dtype=f32"> x)); }
+class MeanByWeight<dag losses, dag weights> {
+  dag all = (op<"cast", "dtype=@pred"> (op<"div"> (op<"sum"> Wide<losses>.all), (op<"sum"> Wide<weights>.all)));
 }
+// The elements of pred at the labels.
+class AtLabel<string m> { dag all = (op<"pick", "caller=\"" # m # ": label\""> predByClass, inClass); }
+// Weights of the labels, 1 where none are given; none of those that do not count.
+class WeightOfLabel<string m, dag one> {
+  dag flat = (op<"take_along_axes", "axes=[0];caller=\"" # m # ": label\""> $weight, (op<"reshape", "shape=[-1]"> inClass));
+  dag given = (op<"reshape_like"> flat, $label);
+  dag all = (when<"given(weight)"> given, one);
+  dag counted = (op<"where"> counts, all, K<"0", "pred">);
+}
+defvar labelsThatCount = [{ A label that is ignore_index does not count. Any other outside of [0, C), where it is not
+    masked by that, is an error when the kernel runs.}];
 class ClassLoss<string m, string what, string expr> : LossOp<m, what, expr> {
   let sizes = ["$reduction == 'none' ? without(#pred, $axis) : []"];
-  let requires = [Require<labelOfPred, "without(#pred, $axis) == #label", "pred {pred} and label {label}">];
-}
-
-def Tess_CrossEntropyOp : ClassLoss<"cross_entropy", "cross entropy of class scores and class indices",
-    "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
-  let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
-    the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
-    pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
-    outside of [0, C) is no error: its score is 0.}];
-  defvar pred = (when<"$with_logits"> predByClass, (op<"log"> predByClass));
-  defvar hit = AtLabel<pred, "pred", pred>.all;
-  defvar even = (op<"mul"> (op<"mean", "axes=[-1]"> pred), K<"$label_smooth", "pred">);
-  defvar rest = (op<"full", "shape=[];value=1.0 - $label_smooth;dtype=@pred">);
-  defvar score = (when<"$label_smooth != 0.0"> (op<"add"> even, (op<"mul"> hit, rest)), hit);
-  let forward = [Reduced<(when<"$with_logits"> (op<"sub"> (op<"logsumexp", "axes=[-1]"> pred), score),
-                                               (op<"neg"> score))>.all];
-  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
-                   DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
-                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let dtypes = Same<"pred">;
-  let attrFacts = !listconcat(classFacts, [Range<"label_smooth", "0", "1">,
-      Doc<"label_smooth", "share of the loss spread evenly over all classes">,
-      Doc<"with_logits", "pred holds logits, not probabilities">,
-      Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
-  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
-                 Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
-                 Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
-                 Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
-  let onnx = "SoftmaxCrossEntropyLoss(...)";
-}
-def Tess_NllLossOp : ClassLoss<"nll_loss", "negative log likelihood of class indices",
-    "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
-  let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
-    that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
-    their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0; of no classes
-    there is none. As PyTorch's nll_loss.}];
-  defvar zero = K<"0", "pred">;
-  defvar ignored = (op<"scalar_tensor", "value=$ignore_index;dtype=@label">);
-  defvar counts = (op<"not_equal"> $label, ignored);
-  defvar ofClass = (op<"index_get", "axes=[0]"> $weight, inClass);
-  defvar weights = (when<"given(weight)"> PickedAtLabel<ofClass, "weight">.all, (same K<"1", "pred">));
-  defvar axes = !strconcat("axis=[", predAxis, "]");
-  defvar ofLabel = (op<"squeeze", axes> (op<"gather", !strconcat("axis=", predAxis)> $pred, (op<"expand_dims", axes> inClass)));
-  defvar score = PickedAtLabel<ofLabel, "pred">.all;
-  defvar losses = (op<"where"> counts, (op<"neg"> (op<"mul"> weights, score)), zero);
-  // The mean is that of PyTorch: divided by the weights of the labels that count.
-  defvar mean = (op<"div"> (op<"sum"> losses), (op<"sum"> (op<"where"> counts, weights, zero)));
-  let forward = [(when<"reduction=\"mean\""> mean, Reduced<losses>.all)];
-  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
-                   DefaultValuedAttr<SI64Attr, "1">:$axis, Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index,
-                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let dtypes = Promote<["pred", "weight"]>;
-  let attrFacts = !listconcat(classFacts, [Doc<"ignore_index", "label that does not count">]);
   let requires = [Require<labelOfPred, "without(#pred, $axis) == #label", "pred {pred} and label {label}">,
       Require<"weight must have rank 1", "!given(weight) || len(#weight) == 1", "weight {weight}">,
       Require<"weight must have an element for each class", "!given(weight) || #weight[0] == #pred[$axis]",
               "pred {pred} and weight {weight}">];
+  let dtypes = Promote<["pred", "weight"]>;
+}
+
+defvar crossEntropySamples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
+                 Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
+                 Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
+                 Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">,
+                 Sample<["7,5", "7", "5"], "ignore_index=1", "-2; 0; 0.5", "2; 5; 2">,
+                 Sample<["5,5", "5", "5"], "", "-2; 0; 0.5", "2; 5; 2">,
+                 Sample<["2,5,3", "2,3", "5"], "label_smooth=0.2;reduction=\"none\"", "-2; 0; 0.5", "2; 5; 2">,
+                 Sample<["3,5", "3", "5"], "with_logits=false;label_smooth=0.5;ignore_index=2", "0.1; 0; 0.5", "0.9; 5; 2">];
+def Tess_CrossEntropyOp : ClassLoss<"cross_entropy", "cross entropy of class scores and class indices",
+    "tess_oracle.cross_entropy(pred, label, weight, axis, label_smooth, with_logits, reduction, ignore_index)"> {
+  let description = !strconcat([{`loss = weight[label] * (logsumexp(pred) - pred[label])` along axis, and of probabilities
+    `-weight[label] * log(pred[label])`; the result is each of them, their sum, or that divided by the sum of the weights
+    of the labels, which are 1 where none are given: NaN where none counts. With label_smooth s it is `(1 - s) * loss` and
+    s times the mean of the losses of all classes: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016.}],
+    labelsThatCount);
+  defvar pred = (when<"$with_logits"> predByClass, (op<"log"> predByClass));
+  defvar picked = AtLabel<"cross_entropy">.all;
+  defvar hit = (when<"$with_logits"> picked, (op<"log"> picked));
+  defvar even = (op<"mul"> (op<"mean", "axes=[-1]"> pred), K<"$label_smooth", "pred">);
+  defvar rest = (op<"full", "shape=[];value=1.0 - $label_smooth;dtype=@pred">);
+  defvar score = (when<"$label_smooth != 0.0"> (op<"add"> even, (op<"mul"> hit, rest)), hit);
+  defvar total = (op<"logsumexp", "axes=[-1]"> pred);
+  defvar plain = (when<"$with_logits"> (op<"sub"> total, score), (op<"neg"> score));
+  // With weights each class has its own share of the smoothed loss.
+  defvar ofLabel = (when<"$with_logits"> (op<"sub"> total, hit), (op<"neg"> hit));
+  defvar ofEach = (when<"$with_logits"> (op<"sub"> (op<"expand_dims", "axis=[-1]"> total), pred), (op<"neg"> pred));
+  defvar evenly = (op<"mul"> (op<"mean", "axes=[-1]"> (op<"mul"> ofEach, $weight)), K<"$label_smooth", "pred">);
+  defvar weights = WeightOfLabel<"cross_entropy", (op<"cast", "dtype=@pred"> counts)>;
+  defvar sharp = (op<"mul"> weights.given, ofLabel);
+  defvar smooth = (when<"$label_smooth != 0.0"> (op<"add"> evenly, (op<"mul"> sharp, rest)), sharp);
+  defvar losses = (op<"where"> counts, (when<"given(weight)"> smooth, plain), K<"0", "pred">);
+  let forward = [(when<"reduction=\"mean\""> MeanByWeight<losses, weights.counted>.all, Reduced<losses>.all)];
+  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
+                   DefaultValuedAttr<SI64Attr, "1">:$axis, DefaultValuedAttr<F64Attr, "0.0">:$label_smooth,
+                   DefaultValuedAttr<BoolAttr, "true">:$with_logits, DefaultValuedStrAttr<StrAttr, "mean">:$reduction,
+                   Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index);
+  let attrFacts = !listconcat(classFacts, [Range<"label_smooth", "0", "1">,
+      Doc<"label_smooth", "share of the loss spread evenly over all classes">,
+      Doc<"with_logits", "pred holds logits, not probabilities">,
+      Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
+  let samples = crossEntropySamples;
+  let onnx = "SoftmaxCrossEntropyLoss(...)";
+  let version = 2;
+  let upgrades = ["1: default ignore_index -100"];
+}
+def Tess_NllLossOp : ClassLoss<"nll_loss", "negative log likelihood of class indices",
+    "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
+  let description = !strconcat([{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without
+    weight that is 1. The result is each of them, their sum, or that divided by the sum of their weights, which is NaN
+    where none counts. As PyTorch's nll_loss.}], labelsThatCount);
+  defvar weights = WeightOfLabel<"nll_loss", (same K<"1", "pred">)>;
+  defvar score = AtLabel<"nll_loss">.all;
+  defvar losses = (op<"where"> counts, (op<"neg"> (op<"mul"> weights.all, score)), K<"0", "pred">);
+  // The mean is that of PyTorch: divided by the weights of the labels that count.
+  let forward = [(when<"reduction=\"mean\""> MeanByWeight<losses, weights.counted>.all, Reduced<losses>.all)];
+  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
+                   DefaultValuedAttr<SI64Attr, "1">:$axis, Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index,
+                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+  let attrFacts = classFacts;
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "0; 5">,
                  Sample<["6,5", "6", "5"], "ignore_index=1", "-2; 0; 0.5", "0; 5; 2">,
                  Sample<["5,5", "5", "5"], "", "-2; 0; 0.5", "0; 5; 2">,
@@ -195,14 +212,19 @@ def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the log
                  Sample<["4,5,2", "4,5,2"], "reduction=\"batchmean\"", "-2; 0.1", "0; 1">,
                  Sample<["4,5", "4,5"], "reduction=\"sum\";log_target=true", "-2", "0">];
 }
+// share * log(p), and 0 where both are 0: the logarithm is not taken there, as its gradient would be NaN.
+class Share<dag share, dag p> {
+  dag areZero = (op<"logical_and"> (op<"equal"> share, K<"0", "pred">), (op<"equal"> p, K<"0", "pred">));
+  dag all = (op<"mul"> share, (op<"log"> (op<"where"> areZero, K<"1", "pred">, p)));
+}
 def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy of two classes",
     "tess_oracle.binary_cross_entropy(pred, label, with_logits, reduction)"> {
   let description = !strconcat([{`loss = -(label * log(p) + (1 - label) * log(1 - p))`, p being pred or, with_logits,
     `sigmoid(pred)`, for which `softplus(pred) - pred * label` is computed: that does not overflow. Probabilities of 0
-    and 1 give NaN or inf.}], reducedLoss);
+    and 1 give 0 where they are right, else inf.}], reducedLoss);
   defvar one = K<"1", "pred">;
-  defvar hit = (op<"mul"> $label, (op<"log"> $pred));
-  defvar miss = (op<"mul"> (op<"sub"> one, $label), (op<"log"> (op<"sub"> one, $pred)));
+  defvar hit = Share<(same $label), (same $pred)>.all;
+  defvar miss = Share<(op<"sub"> one, $label), (op<"sub"> one, $pred)>.all;
   let forward = [Reduced<(when<"with_logits=true"> (op<"sub"> (op<"softplus"> $pred), (op<"mul"> $pred, $label)),
                           (op<"neg"> (op<"add"> hit, miss)))>.all];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedAttr<BoolAttr, "true">:$with_logits),

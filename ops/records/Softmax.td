@@ -3,6 +3,7 @@
 #define TESS_OPS_SOFTMAX
 
 include "ops/records/Base.td"
+include "ops/records/Index.td"
 
 // x less its largest element along the axis, so that no exponential overflows. The result of an empty axis is empty.
 defvar shifted = (op<"sub"> $x, (op<"max", "axes=$axis;keepdims=true;allow_empty=true"> $x));
@@ -101,12 +102,17 @@ def Tess_OneHotLikeOp : Tess_Op<"one_hot_like"> {
 def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let summary = "1 at the index, 0 elsewhere, along a new last axis";
   let description = [{`out[..., c] = 1` where c = x[...], 0 elsewhere. An index outside of [0, num_classes), a
-    negative one too, gives zeros only.}];
+    negative one too, is an error when the kernel runs.}];
   let arguments = (ins Tess_Index:$x, SI64Attr:$num_classes);
   let results = (outs Tess_Index:$out);
-  let compute = "out[*i, c] = equal(x[*i], c) where c < num_classes";
+  let shapes = "(*D) -> (*D, @num_classes)";
   let dtypes = Same<"x">;
-  let lowering = Compute_;
+  let lowering = Composite<>;
+  defvar classes = (op<"arange", "num=$num_classes;dtype=@x">);
+  defvar fromZero = FromZero<(same $x), "x", (op<"scalar_tensor", "value=$num_classes;dtype=@x">)>.all;
+  defvar known = (op<"take_along_axes", "axes=[0];caller=\"one_hot: x\""> classes, (op<"reshape", "shape=[-1]"> fromZero));
+  defvar index = (op<"expand_dims", "axis=[-1]"> (op<"reshape_like"> known, $x));
+  let forward = [(op<"cast", "dtype=@x"> (op<"equal"> index, classes))];
   let noGradient = 1;
   let attrFacts = [Doc<"num_classes", "size of the new axis">, BindTime<"num_classes">, SizeAttr<"num_classes">, Range<"num_classes", "0", "1e9">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,

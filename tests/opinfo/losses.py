@@ -17,10 +17,9 @@ def _pair(function):
 
 
 def _cross_entropy(x, y, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
-    refuse(weight is not None or ignore_index != -100, "weight or ignore_index")
     refuse(y.dtype.kind == "f", "probabilities as labels")
     refuse(x.ndim == 1, "one sample without an axis")
-    return F.loss.cross_entropy(x, y, 1, True, label_smoothing, reduction)
+    return F.loss.cross_entropy(x, y, 1, True, label_smoothing, reduction, ignore_index, weight)
 
 
 def _nll(x, y, weight=None, ignore_index=-100, reduction="mean"):

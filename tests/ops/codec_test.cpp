@@ -61,7 +61,7 @@ TEST_CASE("the text is short, and carries a version only from the second on") {
   CHECK(builtin::Conv2d().serialize() == "conv2d{strides=[1, 1], padding=[0, 0], dilation=[1, 1], groups=1}");
   CHECK(builtin::Flatten(1, 2).serialize() == "flatten@2{start_axis=1, end_axis=2}");
   CHECK(builtin::CrossEntropy().serialize() ==
-        "cross_entropy{axis=1, label_smooth=0.0, with_logits=true, reduction=\"mean\"}");
+        "cross_entropy@2{axis=1, label_smooth=0.0, with_logits=true, reduction=\"mean\", ignore_index=-100}");
 }
 
 TEST_CASE("an older version is upgraded") {
@@ -78,7 +78,8 @@ TEST_CASE("an attribute of another kind is upgraded") {
   ScopedHistory history(*findOp("cross_entropy"), {3, lines, {}});
   auto parsed = [](llvm::StringRef text) { return llvm::cantFail(OpDef::parse(text)); };
   OpDef op = parsed("cross_entropy{along=[2], label_smooth=0, with_logits=\"probability\"}");
-  CHECK(op.toString() == "cross_entropy(axis=2, label_smooth=0.0, with_logits=false, reduction=\"mean\")");
+  CHECK(op.toString() ==
+        "cross_entropy(axis=2, label_smooth=0.0, with_logits=false, reduction=\"mean\", ignore_index=-100)");
   CHECK(parsed("cross_entropy@2{axis=2, with_logits=\"raw\"}").boolean("with_logits"));
   CHECK(parsed("cross_entropy@3{axis=2, label_smooth=0.5}").f64("label_smooth") == 0.5);
   CHECK(errorOf(OpDef::parse("cross_entropy{along=[1, 2]}")) ==

@@ -53,8 +53,8 @@ TEST_CASE("generated functions apply their operator") {
   CHECK(scaled_dot_product_attention(x, y, y, x, true, 2)[0].text ==
         "scaled_dot_product_attention(is_causal=true, scale=2.0) x y y x");
   CHECK(full({2, 3}, 1.5).text == "full(shape=[2, 3], value=1.5, dtype=f32)");
-  CHECK(cross_entropy(x, y, 1, 0.1, true, "sum").text ==
-        "cross_entropy(axis=1, label_smooth=0.1, with_logits=true, reduction=\"sum\") x y");
+  CHECK(cross_entropy(x, y, {}, 1, 0.1, true, "sum").text ==
+        "cross_entropy(axis=1, label_smooth=0.1, with_logits=true, reduction=\"sum\", ignore_index=-100) x y -");
 }
 
 TEST_CASE("variadic operands carry their counts, optional ones may be left out") {

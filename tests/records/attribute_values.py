@@ -59,7 +59,9 @@ COUNTS = {"output_size"}
 # Families whose values decide which operators a graph has, and where its sizes are 1.
 COUNTED = ("LocalConv", "Vision")
 # Axes whose order counts, because parameters or indices have it.
-ORDERED = {"general_norm", "index_add", "index_get", "index_set"}
+ORDERED = {"general_norm", "index_add", "index_get", "index_set"} | {
+    f"{what}_along_axes" for what in ("add", "max", "min", "set", "take")
+}
 
 
 def _default(attr):

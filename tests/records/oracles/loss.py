@@ -9,13 +9,17 @@ def reduce(losses, reduction):
     return {"mean": np.mean, "sum": np.sum, "none": np.asarray}[reduction](losses)
 
 
-def cross_entropy(pred, label, axis, label_smooth, with_logits, reduction):
-    """Cross entropy of scores and class indices."""
-    log = special.log_softmax(pred, axis) if with_logits else np.log(pred)
+def cross_entropy(pred, label, weight, axis, label_smooth, with_logits, reduction, ignore_index):
+    """Cross entropy of scores and class indices; PyTorch's mean, by weights."""
+    log = special.log_softmax(pred, axis) if with_logits and pred.size else np.log(pred)
     log = np.moveaxis(log, axis, -1)
     classes = log.shape[-1]
-    target = np.eye(classes)[label] * (1 - label_smooth) + label_smooth / classes
-    return reduce(-(target * log).sum(-1), reduction)
+    chosen, counts = np.arange(classes) == label[..., None], label != ignore_index
+    each = np.ones(classes) if weight is None else weight
+    target = (chosen * (1 - label_smooth) + label_smooth / classes) * each
+    losses = -(target * log).sum(-1) * counts
+    weights = (chosen * each).sum(-1) * counts
+    return losses.sum() / weights.sum() if reduction == "mean" else reduce(losses, reduction)
 
 
 def nll_loss(pred, label, weight, axis, ignore_index, reduction):

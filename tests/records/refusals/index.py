@@ -41,6 +41,8 @@ INDEX = {
     "index_set.axes_must_be_distinct_axes_of_x": (["4,3", "2,3", "2"], "axes=[-3]"),
     "index_set.there_must_be_an_index_for_each_axis_of_axes": (["4,3", "2,3", "2"], "axes=[0, 1]"),
     "index_set.value_must_broadcast_to_the_indexed_elements": (["4,3", "2,4", "2"], "axes=[0]"),
+    "pick.x_must_have_rank_at_least_1": (["", ""], ""),
+    "pick.index_must_have_the_shape_of_x_without_its_last_axis": (["4,5", "5"], ""),
     "indexing_one_hot.axis_must_be_an_axis_of_x": (["4,5", "4"], "axis=3"),
     "indexing_one_hot.index_must_have_the_shape_of_x_without_the_axis": (["4,5", "5"], ""),
     "mask_get.mask_must_have_the_first_axes_of_x_at_least_one": (["2,3", "3"], ""),

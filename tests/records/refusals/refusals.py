@@ -69,6 +69,8 @@ REFUSALS = {
     "cross.axisc_must_be_an_axis_of_the_result": (["2,3", "2,3"], "axisc=2"),
     "cross_entropy.axis_must_be_an_axis_of_pred": (["4,5", "4"], "axis=2"),
     "cross_entropy.label_must_have_the_shape_of_pred_without_the_class_axis": (["4,5", "5"], ""),
+    "cross_entropy.weight_must_have_rank_1": (["4,5", "4", "1,5"], ""),
+    "cross_entropy.weight_must_have_an_element_for_each_class": (["4,5", "4", "4"], ""),
     "cummax.axis_must_be_an_axis_of_x": (["2,3"], "axis=2"),
     "cummin.axis_must_be_an_axis_of_x": (["2,3"], "axis=-3"),
     "cumprod.axis_must_be_an_axis_of_x": (["2,3"], "axis=-3"),

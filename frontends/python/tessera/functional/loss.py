@@ -14,29 +14,59 @@ _IMPOSSIBLE = -1e30
 _INDICES = {_np.dtype("int32"), _np.dtype("int64")}
 
 
-def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduction="mean"):
-    """Cross entropy of class scores along `axis` and class indices, which may be floats, too.
+def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduction="mean",
+                  ignore_index=-100, weight=None):  # fmt: skip
+    """Cross entropy of class scores along `axis` and class indices: `ops.cross_entropy`.
 
-    >>> from tessera import tensor
-    >>> cross_entropy(tensor([[0.0, 0.0]]), tensor([1]), label_smooth=0.0).item()
-    0.6931471824645996
+    Args:
+        pred: float[*D], logits of the classes along `axis`, or their probabilities
+        label: int[*D without the axis], from 0 to below the number of classes
+        axis: axis of the classes
+        with_logits: whether pred holds logits
+        label_smooth: share of the loss spread evenly over all classes
+        reduction: "mean", by the weights of the labels that count, "sum" or "none"
+        ignore_index: the label that does not count
+        weight: float[C], what the labels of a class count; None: 1 each
+
+    Returns:
+        float[], or without a reduction float of the shape of label
+
+    Raises:
+        IndexError: a label must be a class or ignore_index; found when the kernel runs
+        TypeError: label must be integers
+        ValueError: shapes must fit; reduction must be one of its values
+
+    Example:
+        >>> from tessera import tensor
+        >>> cross_entropy(tensor([[0.0, 0.0], [3.0, 1.0]]), tensor([1, -100])).item()
+        0.6931471824645996
     """
-    return _ops.cross_entropy(pred, _as_index(label), axis, label_smooth, with_logits, reduction)
+    return _ops.cross_entropy(pred, _as_index(label), weight, axis, label_smooth, with_logits,
+                              reduction, ignore_index)  # fmt: skip
 
 
 def _as_index(label):
-    """Class indices of other dtypes lose their fractions, as by MegEngine."""
+    """Integers of other dtypes as int64; what are no integers goes on, to be refused."""
     dtype = getattr(label, "dtype", None)
-    if dtype is None or dtype in _INDICES or getattr(dtype, "kind", "O") not in "fiu":
+    kind = getattr(dtype, "kind", "")
+    if dtype in _INDICES or kind not in ("i", "u"):
         return label
     return _ops.astype(label, "int64")
+
+
+def _from_zero(number, size, what):
+    """`number` itself; IndexError, when the kernel runs: it must be in [0, size)."""
+    numbers = _ops.reshape(_ops.astype(number, "int32"), (-1,))
+    shifted = _ops.where(numbers < 0, numbers - size, numbers)
+    known = _ops.take_along_axes(_ops.arange(size, dtype="int32"), [shifted], [0], what)
+    return _ops.reshape(known, number.shape)
 
 
 def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"):
     """Minus the logarithm of the probability that a sequence of predictions, from which repetitions
     and then blanks are left out, is the label: A. Graves et al., ICML 2006.
 
-    A label that no alignment gives, as a longer one than the predictions, has the loss inf, and a
+    A label that no alignment gives, as one longer than its predictions, has the loss inf, and a
     gradient of 0. It is one scan over the predictions, in logarithms; half precision is float32
     inside.
 
@@ -54,8 +84,9 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
 
     Raises:
         ValueError: reduction must be one of its values; shapes must fit
-        IndexError: labels must be classes
-        TypeError: pred must be a float tensor
+        IndexError: labels must be classes, pred_lengths at most T, label_lengths at most S or
+            together the number of labels; found when the kernel runs
+        TypeError: pred must be a float tensor, labels and lengths integers
 
     Example:
         >>> from tessera import tensor
@@ -67,10 +98,19 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
     pred, pred_lengths, label, label_lengths = map(
         _as_tensor, (pred, pred_lengths, label, label_lengths)
     )
+    if pred.ndim != 3:
+        raise ValueError(f"ctc_loss: pred must have rank 3, got pred {pred.shape}")
+    for what, each in (("pred_lengths", pred_lengths), ("label", label),
+                       ("label_lengths", label_lengths)):  # fmt: skip
+        if each.dtype.kind not in "iu":
+            raise TypeError(f"ctc_loss: {what} must be integers, got {each.dtype}")
     wide = _ops.astype(pred, "float32") if pred.dtype.itemsize == 2 else pred
-    states = _states(
-        label if label.ndim == 2 else _rows(label, label_lengths), label_lengths, blank
-    )
+    pred_lengths = _from_zero(pred_lengths, pred.shape[0] + 1, "ctc_loss: pred_lengths")
+    if label.ndim == 2:
+        label_lengths = _from_zero(label_lengths, label.shape[1] + 1, "ctc_loss: label_lengths")
+    else:
+        label, label_lengths = _rows(label, label_lengths)
+    states = _states(label, label_lengths, blank, pred.shape[2])
     loss = _alignment_loss(_log(wide), pred_lengths, states, label_lengths, blank)
     if reduction == "mean":
         loss = _ops.mean(loss / _ops.maximum(label_lengths, 1))
@@ -90,17 +130,21 @@ def _log(pred):
 
 
 def _rows(label, lengths):
-    """Labels one after the other as rows of the longest one's length."""
+    """Labels one after the other as rows of the longest one's length, and the lengths."""
+    size = label.shape[0] + 1
+    lengths = _from_zero(lengths, size, "ctc_loss: label_lengths")
+    _from_zero(_ops.sum(lengths), size, "ctc_loss: label_lengths together").item()
     longest = int(_ops.max(lengths).item()) if lengths.shape[0] else 0
     first = _ops.cumsum(lengths, 0, exclusive=True)
     places = first[:, None] + _ops.arange(longest, dtype="int32")
-    return _ops.index_get(label, [_ops.minimum(places, label.shape[0] - 1)], [0])
+    return _ops.index_get(label, [_ops.minimum(places, label.shape[0] - 1)], [0]), lengths
 
 
-def _states(label, lengths, blank):
+def _states(label, lengths, blank, classes):
     """int32[N, 2 * S + 1]: blanks around the labels, and for what is no label."""
     counts = _ops.arange(label.shape[1], dtype="int32") < lengths[:, None]
     label = _ops.where(counts, _ops.astype(label, "int32"), blank)
+    label = _from_zero(label, classes, "ctc_loss: label")
     between = _ops.full_like(label, blank)
     pairs = _ops.reshape(_ops.stack([between, label], 2), (label.shape[0], label.shape[1] * 2))
     return _ops.pad(pairs, [0, 0], [0, 1], blank)

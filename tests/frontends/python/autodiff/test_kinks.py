@@ -82,12 +82,21 @@ def test_a_vector_of_zeros_is_like_nothing():
 def test_labels_that_do_not_count():
     pred, label = tessera.Tensor([[-1.0, -2.0]] * 3), tessera.Tensor([1, -100, 0])
     assert F.nll_loss(pred, label).item() == 1.5
-    assert F.nll_loss(pred, label, ignore_index=0, reduction="none").tolist() == [2, 0, 0]
+    ones = tessera.Tensor([1, 1, 0])
+    assert F.nll_loss(pred, ones, ignore_index=0, reduction="none").tolist() == [2, 2, 0]
     assert np.isnan(F.nll_loss(pred, tessera.Tensor([-100] * 3)).item())
     weight = tessera.Tensor([1.0, 3.0])
     assert F.nll_loss(pred, label, weight).item() == 7 / 4
     by_weight = grad(lambda w: F.nll_loss(pred, label, w, reduction="sum"))(weight)
     assert by_weight.tolist() == [1, 2]
+
+
+def test_a_certain_and_right_prediction_has_no_loss():
+    pred, label = tessera.Tensor([0.0, 1.0]), tessera.Tensor([0.0, 1.0])
+    loss = lambda p, y: F.binary_cross_entropy(p, y, with_logits=False, reduction="sum")  # noqa: E731
+    assert loss(pred, label).item() == 0 and loss(pred, 1 - label).item() == np.inf
+    assert grad(lambda p: loss(p, label))(pred).tolist() == [1, -1]
+    assert np.isfinite(grad(lambda y: loss(pred, y))(label).numpy()).all()
 
 
 def test_the_first_of_equal_elements_takes_the_gradient():

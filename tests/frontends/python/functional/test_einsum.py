@@ -80,7 +80,7 @@ def test_counts_are_as_long_as_the_largest_number_wants():
     assert F.bincount(tensor(x)).tolist() == [1, 1, 0, 2]
     assert F.bincount(tensor(x), minlength=6).tolist() == [1, 1, 0, 2, 0, 0]
     assert F.bincount(tensor(np.zeros(0, "int32")), minlength=2).tolist() == [0, 0]
-    with pytest.raises(IndexError, match="index"):
+    with pytest.raises(IndexError, match=r"bincount: x must be in \[0, 1\], got -1"):
         F.bincount(tensor(np.array([1, -1], "int32"))).numpy()
 
 
