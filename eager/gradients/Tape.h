@@ -50,6 +50,9 @@ public:
   void addHook(const TensorImpl &tensor, GradHook hook, const void *key);
   /// Whether the tensor has the value with which it was watched, in memory that nobody wrote since.
   bool isUnwritten(const TensorImpl &tensor) const;
+  /// The number of the value in this tape, which counts them up; 0: it does not track it.
+  uint32_t numberOf(const TensorImpl &tensor) const { return idOf(tensor); }
+  uint32_t lastNumber() const { return lastId; }
   /// Whether the value was watched, or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
   /// Whether the value was watched itself.

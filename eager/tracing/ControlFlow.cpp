@@ -140,7 +140,7 @@ private:
   llvm::Expected<bool> recordStep(LoopBody &body) const;
   llvm::Expected<int64_t> numTrips() const;
   llvm::Expected<std::vector<TripElements>> elements() const;
-  llvm::Expected<Tensors> runTrips(int64_t trips, std::vector<Tensors> &stacks) const;
+  llvm::Expected<Tensors> runTrips(llvm::ArrayRef<TensorRef> first, int64_t trips, std::vector<Tensors> &stacks) const;
   llvm::Expected<Tensors> stackAll(llvm::ArrayRef<Tensors> stacks) const;
   llvm::Expected<Tensors> stackNothing() const;
 
@@ -213,18 +213,16 @@ llvm::Expected<std::vector<TripElements>> ScanLoop::elements() const {
 }
 
 /// The carried values after all trips; `stacks` get what each trip gave, by result.
-llvm::Expected<Tensors> ScanLoop::runTrips(int64_t trips, std::vector<Tensors> &stacks) const {
-  llvm::Expected<Tensors> first = enterTrips(carried);
-  if (!first)
-    return first;
+llvm::Expected<Tensors> ScanLoop::runTrips(llvm::ArrayRef<TensorRef> first, int64_t count,
+                                           std::vector<Tensors> &stacks) const {
   llvm::Expected<std::vector<TripElements>> all = elements();
   if (!all)
     return all.takeError();
-  Tensors now = std::move(*first);
-  for (int64_t trip = 0; trip < trips; ++trip) {
+  Tensors now(first);
+  for (int64_t trip = 0; trip < count; ++trip) {
     Tensors taken;
     for (const TripElements &each : *all)
-      if (llvm::Error error = each[order.reverse ? trips - 1 - trip : trip].moveInto(taken.emplace_back()))
+      if (llvm::Error error = each[order.reverse ? count - 1 - trip : trip].moveInto(taken.emplace_back()))
         return std::move(error);
     llvm::Expected<TripValues> made = applyStep(now, taken);
     if (!made)
@@ -275,16 +273,20 @@ llvm::Expected<Tensors> ScanLoop::stackNothing() const {
 }
 
 llvm::Expected<TripValues> ScanLoop::run() {
-  llvm::Expected<int64_t> trips = numTrips();
-  if (!trips)
-    return trips.takeError();
+  llvm::Expected<int64_t> count = numTrips();
+  if (!count)
+    return count.takeError();
+  Trips trips;
+  llvm::Expected<Tensors> first = trips.begin(carried);
+  if (!first)
+    return first.takeError();
   TripValues values;
   std::vector<Tensors> stacks;
-  if (llvm::Error error = runTrips(*trips, stacks).moveInto(values.carried))
+  if (llvm::Error error = runTrips(*first, *count, stacks).moveInto(values.carried))
     return std::move(error);
-  if (llvm::Error error = (*trips ? stackAll(stacks) : stackNothing()).moveInto(values.stacked))
+  if (llvm::Error error = (*count ? stackAll(stacks) : stackNothing()).moveInto(values.stacked))
     return std::move(error);
-  return leaveTrips(std::move(values));
+  return trips.end(std::move(values));
 }
 
 llvm::Expected<TripValues> scan(StepFunction step, llvm::ArrayRef<TensorRef> carried, llvm::ArrayRef<TensorRef> xs,
@@ -354,8 +356,14 @@ llvm::Expected<Tensors> cond(const TensorRef &pred, BranchFunction then, BranchF
   llvm::Expected<bool> holds = isTrue(pred);
   if (!holds)
     return holds.takeError();
+  Trips once;
   llvm::Expected<Tensors> results = *holds ? then() : otherwise();
-  return results ? apart(*results) : std::move(results);
+  if (!results)
+    return results;
+  llvm::Expected<TripValues> values = once.end({{}, std::move(*results)});
+  if (!values)
+    return values.takeError();
+  return std::move(values->stacked);
 }
 
 //===----------------------------------------------------------------------===//
@@ -438,8 +446,9 @@ llvm::Expected<std::optional<Tensors>> WhileLoop::write() const {
 }
 
 llvm::Expected<Tensors> WhileLoop::run() const {
-  llvm::Expected<Tensors> values = enterTrips(carried);
-  for (int64_t trips = 0; values && trips < limit; ++trips) {
+  Trips trips;
+  llvm::Expected<Tensors> values = trips.begin(carried);
+  for (int64_t done = 0; values && done < limit; ++done) {
     llvm::Expected<TensorRef> pred = holds(*values);
     if (!pred)
       return pred.takeError();
@@ -453,7 +462,7 @@ llvm::Expected<Tensors> WhileLoop::run() const {
   }
   if (!values)
     return values;
-  llvm::Expected<TripValues> results = leaveTrips({std::move(*values), {}});
+  llvm::Expected<TripValues> results = trips.end({std::move(*values), {}});
   if (!results)
     return results.takeError();
   return std::move(results->carried);

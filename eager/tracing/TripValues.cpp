@@ -167,50 +167,76 @@ llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values) {
   return std::move(results.front());
 }
 
-/// Variables of their own; those that a tape tracks have this gradient.
-static llvm::Expected<Tensors> ownWith(llvm::ArrayRef<TensorRef> values, const CustomBackward &backward) {
-  llvm::Expected<Tensors> own = detachedAll(values);
-  if (!own)
+Trips::Trips() {
+  enter();
+  for (const TapeRef &tape : activeTapes())
+    known.push_back({tape, tape->lastNumber()});
+}
+
+Trips::~Trips() { leave(); }
+
+void Trips::noteRead(TensorImpl &tensor) {
+  bool isNew = false;
+  for (auto [index, each] : llvm::enumerate(known)) {
+    uint32_t number = each.tape->numberOf(tensor);
+    isNew |= number && number <= each.last && numbers.insert({unsigned(index), number}).second;
+  }
+  if (isNew)
+    reads.push_back(TensorRef(&tensor));
+}
+
+llvm::Expected<Tensors> Trips::begin(llvm::ArrayRef<TensorRef> carried) const {
+  llvm::Expected<Tensors> own = detachedAll(carried);
+  if (!own || !numTapes())
     return own;
   Tensors tracked, results;
-  for (auto [value, copy] : llvm::zip_equal(values, *own))
+  for (auto [value, copy] : llvm::zip_equal(carried, *own))
     if (isTracked(*value)) {
       tracked.push_back(value);
       results.push_back(copy);
     }
   if (!tracked.empty())
-    recordCustomFunction(tracked, results, backward);
+    recordCustomFunction(tracked, results, [](llvm::ArrayRef<TensorRef> grads) { return Tensors(grads); });
   return own;
 }
 
-llvm::Expected<Tensors> enterTrips(llvm::ArrayRef<TensorRef> carried) {
-  if (!numTapes())
-    return detachedAll(carried);
-  return ownWith(carried, [](llvm::ArrayRef<TensorRef> grads) { return Tensors(grads); });
+/// Fills in the gradients that are null. Fillings behind the gradients give further ones.
+static llvm::Expected<Tensors> filledUp(llvm::ArrayRef<TensorRef> grads,
+                                        llvm::ArrayRef<std::optional<Filling>> fillings, size_t numCarried) {
+  Tensors all(grads);
+  all.resize(fillings.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!all[i] && fillings[i])
+      if (llvm::Error error = fillings[i]->filled(i < numCarried ? -0.0 : 0.0).moveInto(all[i]))
+        return std::move(error);
+  return all;
 }
 
-llvm::Expected<TripValues> leaveTrips(TripValues values) {
-  if (!numTapes())
-    return values;
-  std::vector<Filling> fillings; // of tracked carried values
-  for (const TensorRef &value : values.carried)
-    if (isTracked(*value))
-      fillings.emplace_back(*value);
-  auto whole = [fillings](llvm::ArrayRef<TensorRef> grads) -> llvm::Expected<Tensors> {
-    Tensors own(grads);
-    for (auto [grad, filling] : llvm::zip(own, fillings))
-      if (!grad)
-        if (llvm::Error error = filling.filled(-0.0).moveInto(grad))
-          return std::move(error);
-    return own;
-  };
-  Tensors all = values.carried;
-  llvm::append_range(all, values.stacked);
-  llvm::Expected<Tensors> own = ownWith(all, whole);
+llvm::Expected<TripValues> Trips::end(TripValues values) {
+  size_t numCarried = values.carried.size();
+  Tensors inputs = values.carried;
+  llvm::append_range(inputs, values.stacked);
+  llvm::Expected<Tensors> own = detachedAll(inputs);
   if (!own)
     return own.takeError();
-  size_t count = values.carried.size();
-  return TripValues{Tensors(llvm::ArrayRef(*own).take_front(count)), Tensors(llvm::ArrayRef(*own).drop_front(count))};
+  TripValues results{Tensors(llvm::ArrayRef(*own).take_front(numCarried)),
+                     Tensors(llvm::ArrayRef(*own).drop_front(numCarried))};
+  if (!numTapes())
+    return results;
+  std::vector<std::optional<Filling>> fillings(inputs.size()); // by input
+  for (size_t i = 0; i < numCarried; ++i)
+    if (isTracked(*inputs[i]))
+      fillings[i].emplace(*inputs[i]);
+  for (const TensorRef &value : reads) {
+    inputs.push_back(value);
+    fillings.emplace_back(std::in_place, *value);
+  }
+  auto backward = [fillings, numCarried](llvm::ArrayRef<TensorRef> grads) {
+    return filledUp(grads, fillings, numCarried);
+  };
+  if (llvm::any_of(inputs, [](const TensorRef &input) { return isTracked(*input); }))
+    recordCustomFunction(inputs, *own, backward);
+  return results;
 }
 
 } // namespace tess::eager

@@ -6,7 +6,9 @@
 // stacked results of the forward scan; what follows from constants alone it
 // computes again. A carried value's gradient is carried the other way; the sum
 // for a constant is carried through all trips, from what was summed before or
-// from -0.0, to which adding changes nothing. Grown values of an inner loop
+// from -0.0, to which adding changes nothing. Zeros are added to the gradient of
+// each operand: it has one whatever the trips depend on, and no -0.0 says that
+// none of them did (eager/tracing/TripValues.h). Grown values of an inner loop
 // (ops/graphs/Control.h) have another length in each trip and are not stacked: the inner
 // loop is made again. So are values whose sizes data decides in a trip: a second
 // gradient adds what arrives at both, rounded apart.
@@ -33,12 +35,6 @@ struct Input {
   int id; // in the gradient's body
 };
 
-/// A result of the gradient's scan, and the operand of the forward one whose gradient it is.
-struct Gradient {
-  unsigned operand;
-  bool isAdded; // to what was summed before
-};
-
 /// The body of the gradient's scan.
 class ReverseBody {
 public:
@@ -51,7 +47,7 @@ public:
   Subgraph graph;
   llvm::SmallVector<Input, 16> inputs;       // those that the graph reads, and all carried ones
   unsigned numConstants = 0, numCarried = 0; // of the inputs, which have this order
-  llvm::SmallVector<Gradient, 8> gradients;  // by output
+  llvm::SmallVector<unsigned, 8> gradients;  // by output: the operand whose gradient it is
 
 private:
   int carriedIn(unsigned k) const { return body.inputs[groups.constants + k]; }
@@ -137,12 +133,12 @@ void ReverseBody::addInputs() {
     add(Input::Guard, 0, carriedIn(0));
   for (unsigned k = 0; k < groups.carried; ++k)
     if (active[carriedIn(k)]) {
-      gradients.push_back({groups.constants + k, false});
+      gradients.push_back(groups.constants + k);
       add(Input::CarriedGrad, k, carriedIn(k));
     }
   for (auto [i, id] : llvm::enumerate(constants))
     if (needed[i]) {
-      gradients.push_back({unsigned(i), true});
+      gradients.push_back(unsigned(i));
       grads[id] = add(Input::Sum, unsigned(i), id);
     }
   for (int id = 0; id < body.numValues; ++id)
@@ -220,21 +216,26 @@ void ReverseBody::addGrad(int id, int grad) {
   grads[id] = pieces::accumulate(b, grads[id], grad);
 }
 
+/// The gradient, in which zeros are no -0.0.
+static int plusZeros(SubgraphBuilder &b, int grad) {
+  return pieces::accumulate(b, grad, pieces::fullLike(b, grad, 0.0));
+}
+
 /// A carried gradient to which no operator adds ends in each trip.
 Values ReverseBody::outputs() {
   Values outputs;
   for (const Input &input : inputs)
     if (input.kind == Input::Guard)
       outputs.push_back(input.id);
-  for (const Gradient &gradient : gradients) {
-    int id = body.inputs[gradient.operand];
+  for (unsigned operand : gradients) {
+    int id = body.inputs[operand];
     outputs.push_back(grads[id] < 0 ? pieces::fullLike(b, values[id], -0.0) : grads[id]);
   }
   numCarried = unsigned(outputs.size());
   for (unsigned i = groups.firstX(); i < body.inputs.size(); ++i)
-    if (needed[i] && grads[body.inputs[i]] >= 0) {
-      gradients.push_back({i, false});
-      outputs.push_back(grads[body.inputs[i]]);
+    if (int grad = grads[body.inputs[i]]; needed[i] && grad >= 0) {
+      gradients.push_back(i);
+      outputs.push_back(plusZeros(b, grad));
     }
   return outputs;
 }
@@ -424,15 +425,21 @@ Values scan(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::Ar
   llvm::SmallVector<int, 16> inputs;
   for (const Input &input : reverse.inputs)
     inputs.push_back(gradient.operandOf(input, reverse));
+  ScanGroups groups(op);
   ScanOrder order = orderOf(op);
   order.reverse = !order.reverse;
   if (inputs.size() == reverse.numConstants + reverse.numCarried) // no operand says how many trips there are
     order.length = *trips;
   OpDef scan = control::scan(std::move(reverse.graph), reverse.numConstants, reverse.numCarried, order);
   llvm::SmallVector<int, 2> made = b.applyAll(std::move(scan), inputs);
-  for (auto [place, grad] : llvm::enumerate(reverse.gradients))
-    if (needed[grad.operand] && !made.empty())
-      result[grad.operand] = made[place + order.isGuarded]; // behind the guard
+  for (auto [place, operand] : llvm::enumerate(reverse.gradients))
+    if (needed[operand] && !made.empty()) {
+      int value = made[place + order.isGuarded]; // behind the guard
+      result[operand] = operand < groups.firstX() ? plusZeros(b, value) : value;
+    }
+  for (unsigned i = 0; i < needed.size(); ++i)
+    if (needed[i] && result[i] < 0)
+      result[i] = pieces::fullLike(b, v[i], 0.0);
   return result;
 }
 

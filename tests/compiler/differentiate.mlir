@@ -53,11 +53,13 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<2xf32>, %n: tensor<3xi32>) -> tens
 
 // SECOND-LABEL: func.func @main
 // The gradient of a loop is one in the other direction; it reads what the trips computed, which another loop stacks.
+// Zeros are added to what is carried to its end.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[OUT:.*]] = tess.scan %arg0, %arg1
 // CHECK: %[[AGAIN:.*]]:2 = tess.scan %arg0, %arg1
 // CHECK: %[[G:.*]]:2 = tess.scan {{.*}}reverse = true
-// CHECK: return %[[OUT]], %[[G]]#0, %[[G]]#1
+// CHECK: %[[START:.*]] = tess.add %[[G]]#0
+// CHECK: return %[[OUT]], %[[START]], %[[G]]#1
 func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
   %0 = tess.scan %h, %xs attributes {constants = 0 : si64, carried = 1 : si64, reverse = false} {
   ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):

@@ -62,12 +62,12 @@ TEST_CASE("the gradient of a scan is a scan the other way") {
     return get(scan().makeBackwardGraph(operands, {true, true, true}, {true, true}, {}, hasSum));
   };
   Subgraph graph = graphOf({});
-  REQUIRE(graph.nodes.size() == 2); // the first sum, -0.0, and the scan
+  REQUIRE(graph.nodes.size() == 5); // the first sum, -0.0, the scan, and zeros, added to two of its results
   CHECK(graph.nodes[0].op.name() == "full");
   CHECK(std::signbit(graph.nodes[0].op.f64("value")));
   CHECK(graph.nodes[1].op.boolean("reverse"));
   CHECK(graph.outputs.size() == 3);
-  CHECK(graphOf({true, false, false}).nodes.size() == 1); // it adds to the sum that it is given
+  CHECK(graphOf({true, false, false}).nodes.size() == 4); // it adds to the sum that it is given
 }
 
 TEST_CASE("a gradient reads saved values where the scan gives them") {

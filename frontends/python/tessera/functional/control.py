@@ -18,7 +18,8 @@ def scan(step, carried, xs=None, length=None, reverse=False):
     operator, however many trips there are. Where a step returns what data gave its size (`x[mask]`)
     it is the operators of every trip, and with more than 256 trips, or where a step looks at such a
     size as a number, the function runs eagerly. What a step reads from outside and changes (a
-    running mean, the state of random numbers) goes from trip to trip as it does in a loop.
+    running mean, the state of random numbers) goes from trip to trip as it does in a loop. What
+    the trips read has a gradient, zeros where no trip that the loss depends on needs it.
 
     Args:
         step: gets what the step before returned as `carried`, with dtypes and shapes that stay,
@@ -50,7 +51,8 @@ def cond(pred, then, orelse, *operands):
 
     In a traced function both are parts of the program, of which a run takes one: the other computes
     nothing, draws no random numbers and changes no variable. One that looks at a size that data
-    decides, or returns such, runs eagerly. Where nothing is traced it is Python's `if`.
+    decides, or returns such, runs eagerly. Where nothing is traced it is Python's `if`: what only
+    the other branch reads has no gradient then, and zeros in a traced function.
 
     Args:
         pred: bool[]
