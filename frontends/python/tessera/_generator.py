@@ -7,6 +7,8 @@ import numpy as np
 
 from ._core import Tensor, ops
 from ._variates import Variates
+from ._variates import check_positive as _check_positive
+from ._variates import check_size as _check_size
 from ._variates import size_of as _size
 
 
@@ -76,6 +78,7 @@ class RNG(Variates):
 
     def normal(self, mean=0.0, std=1.0, size=None, dtype="float32"):
         """Numbers of the normal distribution."""
+        _check_size("normal", std=std)
         shape = _size(size)
         unit = self.draw(lambda s, o: ops.normal(s, o, shape=shape, dtype=dtype), math.prod(shape))
         return unit if (mean, std) == (0, 1) else unit * std + mean
@@ -86,6 +89,8 @@ class RNG(Variates):
             raise ValueError(
                 f"exponential: scale and rate must not be given together, got {scale} and {rate}"
             )
+        _check_size("exponential", scale=scale)
+        _check_positive("exponential", rate=rate)
         unit = -ops.log1p(-self.uniform(size=size, dtype=dtype))
         if rate is not None:
             return unit / rate

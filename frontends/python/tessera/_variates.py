@@ -27,21 +27,20 @@ class Variates:
 
     def gamma(self, shape, scale=1.0, size=None, dtype="float32"):
         """Numbers of the gamma distribution."""
-        _check("gamma", shape=shape, scale=scale)
+        check_positive("gamma", shape=shape, scale=scale)
         alpha, theta = self._parameters(size, shape, scale)
         theta = ops.where(theta > 0, theta, math.nan)
         return ops.astype(ops.exp(self._log_gamma(alpha)) * theta, dtype)
 
     def beta(self, alpha, beta, size=None, dtype="float32"):
         """Numbers of the beta distribution, x / (x + y) of two of gamma distributions."""
-        _check("beta", alpha=alpha, beta=beta)
+        check_positive("beta", alpha=alpha, beta=beta)
         a, b = self._parameters(size, alpha, beta)
         return ops.astype(ops.sigmoid(self._log_gamma(a) - self._log_gamma(b)), dtype)
 
     def poisson(self, lam, size=None, dtype="float32"):
         """Numbers of the Poisson distribution."""
-        if not isinstance(lam, Tensor) and not (np.asarray(lam) >= 0).all():
-            raise ValueError(f"poisson: lam must be at least 0, got {lam!r}")
+        check_size("poisson", lam=lam)
         (mean,) = self._parameters(size, lam)
         is_large = mean >= 10
         few = self._search_poisson(ops.where(is_large, 0.0, mean))
@@ -75,7 +74,8 @@ class Variates:
             raise ValueError(
                 f"multinomial: num_samples must be at least 1{most}, got {num_samples}"
             )
-        weights = ops.log(ops.astype(input.detach(), "float64"))
+        wide = ops.astype(input.detach(), "float64")
+        weights = ops.log(ops.where(wide > 0, wide, 0.0))
         if replacement:
             return ops.argmax(self._races(ops.expand_dims(weights, -2), num_samples), -1)
         order = ops.sort(self._races(weights), True)[1]
@@ -97,6 +97,8 @@ class Variates:
             return self.randint(count, size=number)
         if p is None:
             return ops.sort(self._unit([count]))[1][:number]
+        if not isinstance(p, Tensor) and not (_all_within(p, 0, math.inf) and np.any(p)):
+            raise ValueError(f"choice: p must be at least 0 and somewhere above it, got {p!r}")
         weights = self._as_wide(p)
         if tuple(weights.shape) != (count,):
             raise ValueError(f"choice: p must have shape [{count}], got {list(weights.shape)}")
@@ -207,8 +209,19 @@ def _all_within(value, low, high):
     return bool(((array >= low) & (array <= high)).all())
 
 
-def _check(name, **parameters):
+def check_size(name, **parameters):
+    """ValueError where a parameter that is no tensor is below 0; of tensors it is data."""
+    for what, value in parameters.items():
+        if value is None or isinstance(value, Tensor):
+            continue
+        if not (np.asarray(value) >= 0).all():
+            raise ValueError(f"{name}: {what} must be at least 0, got {value!r}")
+
+
+def check_positive(name, **parameters):
     """ValueError where a parameter that is no tensor is not positive; of tensors it is data."""
     for what, value in parameters.items():
-        if not isinstance(value, Tensor) and not (np.asarray(value) > 0).all():
+        if value is None or isinstance(value, Tensor):
+            continue
+        if not (np.asarray(value) > 0).all():
             raise ValueError(f"{name}: {what} must be positive, got {value!r}")

@@ -111,7 +111,7 @@ def normal(mean=0.0, std=1.0, size=None):
         float32[size]; another dtype: RNG.normal
 
     Raises:
-        ValueError: sizes must not be negative
+        ValueError: std and sizes must not be negative
         TypeError: size must be ints
 
     Example:
@@ -135,7 +135,8 @@ def exponential(scale=None, size=None, *, rate=None):
         float32[size]; another dtype: RNG.exponential
 
     Raises:
-        ValueError: sizes must not be negative; scale and rate must not be given together
+        ValueError: scale and sizes must not be negative, rate be positive; scale and rate must not
+            be given together
         TypeError: size must be ints
 
     Example:
@@ -250,7 +251,8 @@ def multinomial(input, num_samples, replacement=False):
     """Indices along the last axis, with the probabilities that its weights have.
 
     Args:
-        input: float[*B, N] of at least 0, of any float dtype; their sum need not be 1
+        input: float[*B, N] of any float dtype; their sum need not be 1, and negative ones and NaN
+            count as 0
         num_samples: an int
         replacement: whether an index may come again; without, weights of 0 come last
 
@@ -282,7 +284,7 @@ def choice(a, size=None, replace=True, p=None):
 
     Raises:
         ValueError: a must have an element, without replacement as many as are chosen; p must have
-            the shape [N]
+            the shape [N], and its numbers be at least 0 and somewhere above it
 
     Example:
         >>> sorted(choice(3, size=3, replace=False).tolist())

@@ -93,6 +93,9 @@ def test_multinomial():
         seen = int(((pairs[:, 0] == first) & (pairs[:, 1] == second)).sum())
         assert stats.binomtest(seen, COUNT, chance).pvalue > LEAST
     assert generator.multinomial(tessera.Tensor(weights), 4).tolist()[-1] == 1
+    odd = tessera.Tensor([-1.0, 2.0, np.nan])
+    assert set(generator.multinomial(odd, 50, replacement=True).tolist()) == {1}
+    assert generator.multinomial(odd, 1).tolist() == [1]
 
 
 def test_choice():
@@ -187,6 +190,9 @@ def test_draws_hand_on_no_gradient():
         ("gamma: scale must be positive, got 0", lambda: random.gamma(1.0, 0)),
         ("beta: beta must be positive, got nan", lambda: random.beta(1.0, float("nan"))),
         ("poisson: lam must be at least 0, got -2", lambda: random.poisson(-2)),
+        ("normal: std must be at least 0, got -1", lambda: random.normal(0, -1)),
+        ("exponential: scale must be at least 0, got -2.0", lambda: random.exponential(-2.0)),
+        ("exponential: rate must be positive, got 0", lambda: random.exponential(rate=0)),
         (r"bernoulli: p must be in \[0, 1\], got 1.5", lambda: random.bernoulli(1.5)),
         (r"randint: high - low must be in \[1, 2\^32\], got 3 and 3", lambda: random.randint(3, 3)),
         ("randint: high - low must be", lambda: random.randint(2**32 + 1)),
@@ -197,6 +203,9 @@ def test_draws_hand_on_no_gradient():
         ("choice: a must have at least 3 elements, got 2",
          lambda: random.choice(2, 3, replace=False)),
         ("choice: a must have at least 1 elements, got 0", lambda: random.choice(0, 3)),
+        (r"choice: p must be at least 0 and somewhere above it, got \[-1, 2\]",
+         lambda: random.choice(2, 3, p=[-1, 2])),
+        (r"choice: p must be at least 0 and somewhere above it", lambda: random.choice(1, p=[0.0])),
         (r"choice: p must have shape \[2\], got \[3\]", lambda: random.choice(2, 3, p=[1, 1, 1])),
     ],
 )  # fmt: skip
