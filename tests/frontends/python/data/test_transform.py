@@ -114,6 +114,9 @@ def test_pad_with_a_float_makes_float32():
         T.Pad((1, 2, 3))
     with pytest.raises(ValueError, match="Pad: mask_value must be an integer, got 0.5"):
         T.Pad(1, mask_value=0.5)
+    for value in (256, -1, (0, 0, 300)):
+        with pytest.raises(ValueError, match="pad: value must fit the image's uint8, got"):
+            T.Pad(1, value).apply(image())
 
 
 @pytest.mark.parametrize("size", [(12, 4), (6, 8), 3, 12])

@@ -56,14 +56,18 @@ def pad(image, size, value):
     """`image` with a border of `size` pixels: all sides, (bottom, right) or (top, bottom, left,
     right).
 
-    `value` is a number or one for each channel; a float makes the result float32.
+    `value` is a number or one for each channel; a float makes the result float32. ValueError: an
+    integer must fit the image's dtype.
     """
     top, bottom, left, right = four_sides("pad", size)
     if np.array(value).dtype == np.float64:
         image = image.astype(np.float32)
     height, width, channels = image.shape
     result = np.empty((top + height + bottom, left + width + right, channels), image.dtype)
-    result[...] = np.asarray(value).reshape(-1)[:channels]
+    border = np.asarray(value).reshape(-1)[:channels]
+    if np.any(border.astype(image.dtype) != border) and image.dtype.kind in "iu":
+        raise ValueError(f"pad: value must fit the image's {image.dtype}, got {value!r}")
+    result[...] = border
     result[top : top + height, left : left + width] = image
     return result
 
