@@ -69,13 +69,13 @@ def _default(array):
     return DEFAULTS[kinds.get(array.dtype.kind, float)]
 
 
-def _in_range(array, dtype):
+def _in_range(array, dtype, name="asarray"):
     if dtype.kind not in "iu" or array.dtype.kind not in "iuO" or array.size == 0:
         return array
     lowest, highest = int(array.min()), int(array.max())
     if lowest < np.iinfo(dtype).min or highest > np.iinfo(dtype).max:
         raise OverflowError(
-            f"asarray: ints must be numbers of {dtype}, got some in [{lowest}, {highest}]"
+            f"{name}: ints must be numbers of {dtype}, got some in [{lowest}, {highest}]"
         )
     return array.astype(dtype)
 
@@ -174,6 +174,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     """The numbers from `start` to below `stop`, `step` apart; arange(n) from 0.
 
     int32 of ints, else float32, where no dtype is given. ValueError: step must not be 0.
+    OverflowError: ints must be numbers of their dtype.
 
     >>> arange(1, 7, 2).tolist()
     [1, 3, 5]
@@ -183,7 +184,9 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     dtype = np.dtype(dtype or (int32 if ofints else float32))
     if dtype.kind == "f" or not ofints:
         return _functional.arange(start, stop, step, dtype=dtype, device=device)
-    places = _functional.arange(0, len(range(start, stop, step)), dtype=int64, device=device)
+    numbers = range(start, stop, step)
+    _in_range(np.array([numbers[0], numbers[-1]] if numbers else [], object), dtype, "arange")
+    places = _functional.arange(0, len(numbers), dtype=int64, device=device)
     return cast(places * step + start, dtype)
 
 

@@ -256,6 +256,15 @@ def test_asarray():
             xp.asarray(value, dtype=dtype)
 
 
+def test_arange_refuses_numbers_that_its_dtype_does_not_hold():
+    outside = [(2**31 - 1, 2**31 + 1, None), (0, 300, xp.uint8), (-1, 1, xp.uint8)]
+    for start, stop, dtype in outside:
+        with pytest.raises(OverflowError, match="arange: ints must be numbers of .*, got some in"):
+            xp.arange(start, stop, dtype=dtype)
+    assert xp.arange(2**53, 2**53 + 2, dtype=xp.int64).tolist() == [2**53, 2**53 + 1]
+    assert xp.arange(5, 5, dtype=xp.uint8).shape == (0,)
+
+
 def test_asarray_copies_when_wanted():
     array = values("float64", 3)
     shared, own = xp.asarray(array, copy=False), xp.asarray(array, copy=True)
