@@ -11,8 +11,8 @@ def next_after(x1, x2):
     start, target = tensor_of(x1, dtype), tensor_of(x2, dtype)
     largest = finfo(dtype).max
     isup = _ops.greater(target, start)
-    step = _ops.where(isup, 1.0, -1.0)
-    near = _moved(start, _ops.astype(step, dtype), finfo(dtype))
+    step = _ops.astype(_ops.where(isup, 1.0, -1.0), dtype)
+    near = _moved(start, step, finfo(dtype))
     near = _ops.where(_ops.equal(near, 0), _ops.mul(start, 0.0), near)  # has the sign of start
     fromend = _ops.where(_ops.isinf(start), -step * largest, near)
     isother = _ops.logical_or(isup, _ops.less(target, start))
