@@ -4,6 +4,7 @@
 #include "tessera/functional.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tessera {
@@ -28,10 +29,22 @@ static int64_t countOf(const Shape &shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<int64_t>());
 }
 
+/// Below `high` in the dtype: rounding takes some numbers of [low, high) to the end.
+static double lastBelow(double low, double high, DType dtype) {
+  int digits = dtype == DType::Float64 ? 53 : dtype == DType::Float32 ? 24 : dtype == DType::Float16 ? 11 : 8;
+  if (high == 0)
+    return std::ldexp(low, -digits);
+  return high - std::ldexp(std::abs(high), high < 0 ? 1 - digits : -digits); // powers of 2 have two distances
+}
+
 Tensor Generator::uniform(const Shape &shape, double low, double high, DType dtype) {
   Tensor unit =
       draw([&](const Tensor &s, const Tensor &o) { return functional::uniform(s, o, shape, dtype); }, countOf(shape));
-  return low == 0 && high == 1 ? unit : unit * (high - low) + low;
+  bool isUnit = low == 0 && high == 1, isNarrow = byteWidth(dtype) == 2;
+  Tensor numbers = isUnit ? unit : unit * (high - low) + low;
+  if ((isUnit && !isNarrow) || !(low < high))
+    return numbers;
+  return functional::minimum(numbers, lastBelow(low, high, dtype));
 }
 
 Tensor Generator::normal(const Shape &shape, double mean, double std, DType dtype) {

@@ -31,6 +31,14 @@ def _first_state(name, seed):
     return state
 
 
+def _last_below(low, high, dtype):
+    """Below `high` in the dtype: rounding takes some numbers of [low, high) to the end."""
+    digits = {"float64": 53, "float32": 24, "float16": 11}.get(dtype.name, 8)
+    if high == 0:
+        return low * 2.0**-digits
+    return high - abs(high) * 2.0 ** (1 - digits if high < 0 else -digits)  # both sides of 2**n
+
+
 class RNG(Variates):
     """A generator of its own.
 
@@ -74,7 +82,11 @@ class RNG(Variates):
         """Numbers of [low, high)."""
         shape = _size(size)
         unit = self.draw(lambda s, o: ops.uniform(s, o, shape=shape, dtype=dtype), math.prod(shape))
-        return unit if (low, high) == (0, 1) else unit * (high - low) + low
+        isunit, isnarrow = (low, high) == (0, 1), unit.dtype.itemsize == 2
+        numbers = unit if isunit else unit * (high - low) + low
+        if (isunit and not isnarrow) or isinstance(low < high, Tensor) or not low < high:
+            return numbers
+        return ops.minimum(numbers, _last_below(low, high, unit.dtype))
 
     def normal(self, mean=0.0, std=1.0, size=None, dtype="float32"):
         """Numbers of the normal distribution."""

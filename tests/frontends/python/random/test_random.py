@@ -47,6 +47,25 @@ def test_uniform_is_uniform():
     assert stats.kstest(values, "uniform", args=(-2, 7)).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (1, 2), (100, 101), (-1, 0), (-3, -2), (-2, 2)])
+def test_uniform_is_below_its_end(dtype, low, high):
+    """Numbers next to the end round to it: 1 of 400 did in bfloat16."""
+    values = random.RNG(seed=3).uniform(low, high, size=(500_000,), dtype=dtype)
+    values = values.astype("float64").numpy()
+    assert low <= values.min() and values.max() < high
+    assert (
+        values.max() > high - max(abs(high), 1) / 64 and values.min() < low + max(abs(low), 1) / 64
+    )
+
+
+def test_uniform_of_a_range_without_room():
+    assert random.uniform(2, 2, size=3).tolist() == [2, 2, 2]
+    values = random.uniform(1, 0, size=1000).numpy()
+    assert values.min() >= 0 and values.max() > 0.9
+    assert (random.RNG(seed=3).exponential(size=100_000, dtype="float16").numpy() < 20).all()
+
+
 def test_normal_is_normal():
     values = random.RNG(seed=3).normal(1.0, 2.0, size=(200_000,)).numpy()
     assert stats.kstest(values, "norm", args=(1, 2)).pvalue > 1e-3
