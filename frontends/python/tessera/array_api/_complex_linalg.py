@@ -7,7 +7,7 @@ G. Golub, C. Van Loan: Matrix Computations, 4th edition, 2013: 3.4 (pivots), 5.1
 
 from .. import functional as _functional
 from .._core import ops as _ops
-from ._complex import length, parts, sign
+from ._complex import each_part, length, parts, sign
 from ._dtypes import cast, part_of
 from ._manipulation import take_along_axis
 
@@ -81,7 +81,7 @@ def qr(x, iscomplete):
     q = _ops.broadcast_to(one, (*x.shape[:-2], rows, rows))
     steps = min(rows, columns)
     for k in range(steps):
-        below = _ops.where(_ops.less(place, k), 0.0 + 0.0j, x[..., k : k + 1])
+        below = _scaled(_ops.where(_ops.less(place, k), 0.0 + 0.0j, x[..., k : k + 1]))
         first, size = below[..., k : k + 1, :], _size(below)
         phase = _ops.where(_ops.equal(first, 0), 1.0 + 0.0j, sign(first))
         mirror = below + _ops.where(_ops.equal(place, k), _ops.mul(phase, size), 0.0 + 0.0j)
@@ -92,6 +92,13 @@ def qr(x, iscomplete):
         q = q - _ops.matmul(_ops.matmul(q, scaled), adjoint(mirror))
     r = _ops.triu(x)
     return (q, r) if iscomplete else (q[..., :steps], r[..., :steps, :])
+
+
+def _scaled(columns):
+    """The columns divided by their largest element, so that no square overflows or vanishes."""
+    largest = _ops.max(length(columns), -2, True)
+    divisor = _ops.where(_ops.equal(largest, 0), 1.0, largest)
+    return each_part(lambda part: part / divisor, columns)
 
 
 def _size(columns):
