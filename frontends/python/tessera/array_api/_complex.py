@@ -59,10 +59,20 @@ def length(z):
 
 
 def sign(z):
-    """z / |z|; 0 of 0."""
-    size = length(z)
+    """z / |z|; 0 of 0, ±1 or ±i where one part alone is infinite, NaN where both are."""
+    a, b = parts(z)
+    isfar = _ops.greater(_ops.maximum(_ops.abs(a), _ops.abs(b)), finfo(a.dtype).max / 4)
+    scale = _ops.where(isfar, 0.25, 1.0)  # its length does not overflow
+    size = length(_ops.complex(a * scale, b * scale))
     divisor = _ops.where(_ops.equal(size, 0), 1.0, size)
-    return each_part(lambda part: part / divisor, z)
+
+    def of(part):
+        one = _ops.copysign(_ops.ones_like(part), part)
+        end = _ops.where(_ops.isinf(part), one, 0.0)
+        return _ops.where(_ops.isinf(size), end, part * scale / divisor)
+
+    isboth = _and(_ops.isinf(a), _ops.isinf(b))
+    return _ops.where(isboth, complex(math.nan, math.nan), each_part(of, z))
 
 
 def reciprocal(z):
@@ -101,7 +111,10 @@ def _log_length(a, b):
     large, small = _ops.maximum(size_a, size_b), _ops.minimum(size_a, size_b)
     near = 0.5 * _ops.log1p((large - 1.0) * (large + 1.0) + _ops.square(small))
     isnear = _and(_ops.greater(large, 0.5), _ops.less(large, 2.0))
-    return _ops.where(isnear, near, _ops.log(length(_ops.complex(a, b))))
+    isfar = _ops.greater(large, finfo(a.dtype).max / 4)  # where the length may overflow
+    scale = _ops.where(isfar, _ops.full_like(a, 0.25), 1.0)
+    far = _ops.log(length(_ops.complex(a * scale, b * scale))) - _ops.log(scale)
+    return _ops.where(isnear, near, far)
 
 
 def log(z):
@@ -149,8 +162,9 @@ def _root_of_parts(a, b):
 def sinh(z):
     """The hyperbolic sine."""
     a, b = parts(z)
-    re = _ops.where(_ops.equal(a, 0), a, _ops.sinh(a) * _ops.cos(b))
-    re = _ops.where(_and(_ops.isinf(a), _is_not_finite(b)), a, re)
+    isodd = _is_not_finite(b)
+    re = _ops.where(_and(_ops.equal(a, 0), isodd), a, _ops.sinh(a) * _ops.cos(b))
+    re = _ops.where(_and(_ops.isinf(a), isodd), a, re)
     im = _ops.where(_ops.equal(b, 0), b, _ops.cosh(a) * _ops.sin(b))
     return _ops.complex(re, im)
 
@@ -158,12 +172,11 @@ def sinh(z):
 def cosh(z):
     """The hyperbolic cosine."""
     a, b = parts(z)
-    re = _ops.cosh(a) * _ops.cos(b)
-    re = _ops.where(_and(_ops.isinf(a), _is_not_finite(b)), math.inf, re)
+    re = _ops.where(_and(_ops.isinf(a), _is_not_finite(b)), math.inf, _ops.cosh(a) * _ops.cos(b))
+    im = _ops.sinh(a) * _ops.sin(b)
     iszero = _ops.logical_or(_ops.equal(a, 0), _ops.equal(b, 0))
-    sign = _ops.where(_ops.signbit(b), -1.0, 1.0)
-    zero = _ops.copysign(_ops.copysign(_ops.zeros_like(a), a), sign)
-    return _ops.complex(re, _ops.where(iszero, zero, _ops.sinh(a) * _ops.sin(b)))
+    zero = _ops.copysign(_ops.zeros_like(a), a) * _ops.where(_ops.signbit(b), -1.0, 1.0)
+    return _ops.complex(re, _ops.where(_and(iszero, _ops.isnan(im)), zero, im))
 
 
 def tanh(z):
@@ -215,7 +228,15 @@ def asinh(z):
     w = _times_i(z)
     (c, d), (e, f) = _roots_beside_one(w)
     angle = _ops.atan(_ops.real(w) / (c * e - d * f))
-    return _asinh_at_the_ends(z, _ops.asinh(c * f - d * e), -angle)
+    re = _asinh_of(c * f - d * e, z, _ops.real(z))
+    return _asinh_at_the_ends(z, re, -angle)
+
+
+def _asinh_of(x, z, sign):
+    """asinh(x) with the sign of `sign`: log |2 z| where x, about |z|, may have overflown."""
+    far = _log_length(*parts(z)) + math.log(2)
+    isfar = _ops.greater(length(z), 1 / finfo(sign.dtype).eps ** 2)
+    return _ops.where(isfar, _ops.copysign(far, sign), _ops.asinh(x))
 
 
 def _asinh_at_the_ends(z, re, im):
@@ -235,7 +256,7 @@ def acos(z):
     re = _ops.where(isinf, _ops.atan2(_ops.abs(b), a), 2.0 * _ops.atan2(c, e))
     re = _ops.where(_and(_ops.equal(a, 0), _ops.isnan(b)), 0.5 * _PI, re)
     end = _ops.copysign(_ops.full_like(a, math.inf), -b)
-    return _ops.complex(re, _ops.where(isinf, end, _ops.asinh(e * d - f * c)))
+    return _ops.complex(re, _ops.where(isinf, end, _asinh_of(e * d - f * c, z, -b)))
 
 
 def acosh(z):
@@ -254,6 +275,8 @@ def atanh(z):
     a, b = parts(z)
     size = _ops.abs(a)
     re = 0.25 * _ops.log1p(4.0 * size / (_ops.square(1.0 - size) + _ops.square(b)))
+    isnear = _and(_ops.equal(size, 1), _ops.less(_ops.abs(b), finfo(a.dtype).eps))
+    re = _ops.where(isnear, 0.5 * (math.log(2) - _ops.log(_ops.abs(b))), re)  # b * b may vanish
     im = 0.5 * _ops.atan2(2.0 * b, (1.0 - size) * (1.0 + size) - _ops.square(b))
     whole = length(z)
     isfar, isinf = _ops.greater(whole, 1 / finfo(a.dtype).eps), _has_inf(a, b)
