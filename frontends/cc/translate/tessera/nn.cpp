@@ -96,7 +96,12 @@ static Tensor kernelOf(const Tensor &weight, int64_t axes) {
   return weight.rank() == axes + 3 ? functional::flatten(weight, 0, 1) : weight;
 }
 
-static Tensor biased(const Tensor &out, const Tensor &bias) { return bias.isDefined() ? out + bias : out; }
+/// A sample without a batch axis gets none by its bias.
+static Tensor biased(const Tensor &out, const Tensor &bias) {
+  if (!bias.isDefined())
+    return out;
+  return out + (bias.rank() > out.rank() ? functional::squeeze(bias, {0}) : bias);
+}
 
 #define TESS_CONV(FUNCTION, OPERATOR, AXES)                                                                            \
   Tensor FUNCTION(const Tensor &inp, const Tensor &weight, const Tensor &bias, const Sizes &stride,                    \

@@ -13,7 +13,13 @@ def _conv(name, axes, inp, weight, bias, modes, groups, *windows):
     weight = _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
     stride, padding, dilation, *outside = (_each(value, axes) for value in windows)
     out = getattr(_ops, name)(inp, weight, stride, padding, dilation, groups, *outside)
-    return out if bias is None else out + bias
+    if bias is None:
+        return out
+    if bias.ndim != axes + 2 or any(size != 1 for size in (*bias.shape[:1], *bias.shape[2:])):
+        must = f"must have {axes + 2} axes, all but axis 1 of size 1"
+        raise ValueError(f"{name}: bias {must}, got {tuple(bias.shape)}")
+    is_sample = out.ndim == axes + 1  # without a batch axis
+    return out + (_ops.squeeze(bias, [0]) if is_sample else bias)
 
 
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,

@@ -9,8 +9,14 @@ def _pair(value):
     return _each(value, 2)
 
 
-def _biased(out, bias):
-    return out if bias is None else out + bias
+def _biased(name, out, bias):
+    if bias is None:
+        return out
+    if bias.ndim != 4 or bias.shape[0] != 1:
+        raise ValueError(
+            f"{name}: bias must have 4 axes, the first of size 1, got {tuple(bias.shape)}"
+        )
+    return out + bias
 
 
 def sliding_window(inp, kernel_size, padding=0, stride=1, dilation=1):
@@ -45,7 +51,8 @@ def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1,
     (1, 5, 3, 3)
     """
     check_conv_modes("local_conv2d", conv_mode, "default")
-    return _biased(_ops.local_conv2d(inp, weight, *map(_pair, (stride, padding, dilation))), bias)
+    out = _ops.local_conv2d(inp, weight, *map(_pair, (stride, padding, dilation)))
+    return _biased("local_conv2d", out, bias)
 
 
 def _kernel(weight):
@@ -71,7 +78,7 @@ def region_restricted_conv(inp, weight, rin, rout, bias=None, stride=1, padding=
     check_conv_modes("region_restricted_conv", conv_mode, compute_mode)
     windows = map(_pair, (stride, padding, dilation))
     out = _ops.region_restricted_conv(inp, _kernel(weight), rin, rout, *windows, groups)
-    return _biased(out, bias)
+    return _biased("region_restricted_conv", out, bias)
 
 
 def deformable_conv2d(inp, weight, offset, mask, bias=None, stride=1, padding=0, dilation=1,
@@ -91,7 +98,7 @@ def deformable_conv2d(inp, weight, offset, mask, bias=None, stride=1, padding=0,
     check_conv_modes("deformable_conv2d", conv_mode, compute_mode)
     windows = map(_pair, (stride, padding, dilation))
     out = _ops.deformable_conv2d(inp, _kernel(weight), offset, mask, *windows, groups)
-    return _biased(out, bias)
+    return _biased("deformable_conv2d", out, bias)
 
 
 def deformable_psroi_pooling(inp, rois, trans, no_trans, part_size, pooled_h, pooled_w,
