@@ -89,7 +89,10 @@ class LeakyReLU(Module):
 
 
 class PReLU(Module):
-    """x above 0, `weight` * x below: one learnt factor, or one for each channel of images."""
+    """x above 0, `weight` * x below: one learnt factor, or one for each channel, along axis 1.
+
+    ValueError: there must be 2 to 4 axes where there are several factors.
+    """
 
     def __init__(self, num_parameters=1, init=0.25, **kwargs):
         super().__init__(**kwargs)
@@ -99,7 +102,16 @@ class PReLU(Module):
 
     def forward(self, inputs):
         """See the class."""
-        return F.prelu(inputs, self.weight)
+        if self.num_parameters == 1:
+            return F.prelu(inputs, self.weight)
+        if not 2 <= inputs.ndim <= 4:
+            raise ValueError(
+                f"{type(self).__name__}: inputs must have 2 to 4 axes, got {tuple(inputs.shape)}"
+            )
+        axes = list(range(inputs.ndim, 4))  # an image of height or width 1
+        if not axes:
+            return F.prelu(inputs, self.weight)
+        return F.squeeze(F.prelu(F.expand_dims(inputs, axes), self.weight), axes)
 
     def _module_info_string(self):
         return f"num_parameters={self.num_parameters}"

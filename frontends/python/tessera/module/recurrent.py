@@ -38,6 +38,8 @@ class _Cell(Module):
 
     def _products(self, x, h):
         """Of the weights with input and state, biases added: float[N, gates * hidden_size] each."""
+        if x.ndim != 2:
+            raise ValueError(f"{type(self).__name__}: input must have 2 axes, got {tuple(x.shape)}")
         of_input = F.linear(x, self.weight_ih, self.bias_ih)
         return of_input, F.linear(h, self.weight_hh, self.bias_hh)
 

@@ -48,3 +48,21 @@ def test_a_bias_that_would_broadcast_elsewhere_is_refused(shape):
     if shape[:1] != (1,) or len(shape) < 4:
         with pytest.raises(ValueError, match=f"local_conv2d: bias {size}"):
             F.local_conv2d(image, weight, F.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 4), (2, 4, 4), (2, 4, 3, 4)])
+def test_a_prelu_has_a_factor_for_each_channel(shape):
+    """The weight is [1, C, 1, 1]: [N, C] became [1, C, N, C]."""
+    module, x = M.PReLU(4), floats(*shape)
+    module.weight.set_value(np.arange(1, 5, dtype="float32").reshape(1, 4, 1, 1))
+    factor = np.arange(1, 5).reshape(1, 4, *[1] * (len(shape) - 2))
+    np.testing.assert_allclose(module(tessera.Tensor(x)).numpy(), np.where(x > 0, x, factor * x))
+
+
+def test_modules_refuse_what_would_broadcast():
+    for shape in ((4,), (2, 4, 4, 3, 3)):
+        with pytest.raises(ValueError, match="PReLU: inputs must have 2 to 4 axes, got"):
+            M.PReLU(4)(F.ones(shape))
+    for cell in (M.RNNCell, M.LSTMCell, M.GRUCell):
+        with pytest.raises(ValueError, match=f"{cell.__name__}: input must have 2 axes, got"):
+            cell(4, 3)(F.ones((4,)))
