@@ -14,7 +14,8 @@ Averages::Averages(std::string name, std::vector<Tensor> params)
     if (!tess::isFloat(each.dtype()))
       throw Error(ErrorCode::TypeMismatch,
                   this->name + ": params must be tensors of floats, got " + tess::toString(each.ref()->meta()));
-    averages.push_back(each.detach());
+    bool isNarrow = byteWidth(each.dtype()) == 2; // whose sums with small shares would stand still
+    averages.push_back(isNarrow ? each.detach().astype(DType::Float32) : each.detach());
   }
 }
 
@@ -22,7 +23,7 @@ Averages &Averages::update() {
   NoGrad noGrad;
   for (size_t i = 0; i < params.size(); ++i) {
     Tensor part = share(count).astype(averages[i].dtype());
-    averages[i].assign((1 - part) * averages[i] + part * params[i].detach());
+    averages[i].assign((1 - part) * averages[i] + part * params[i].detach().astype(averages[i].dtype()));
   }
   count.assign(count + 1);
   return *this;
@@ -31,7 +32,7 @@ Averages &Averages::update() {
 void Averages::copyToParams() const {
   NoGrad noGrad;
   for (size_t i = 0; i < params.size(); ++i)
-    params[i].assign(averages[i]);
+    params[i].assign(averages[i].astype(params[i].dtype()));
 }
 
 Averages::Applied::Applied(const Averages &averages) : averages(averages) {

@@ -15,7 +15,10 @@ from .compiled import runs_by_operator
 
 
 class _Averages(ABC):
-    """`update` takes the parameters in, after each step or epoch; also within a traced function."""
+    """`update` takes the parameters in, after each step or epoch; also within a traced function.
+
+    Averages of less than 32 bits are kept in float32: sums with small shares would stand still.
+    """
 
     def __init__(self, params):
         name = type(self).__name__
@@ -26,7 +29,7 @@ class _Averages(ABC):
             if not isinstance(each, Tensor) or each.dtype.kind in "iub":
                 kind = f"{each.dtype} tensor" if isinstance(each, Tensor) else type(each).__name__
                 raise TypeError(f"{name}: params must be tensors of floats, got {kind}")
-        self.averages = [Tensor(each.detach()) for each in self.params]
+        self.averages = [_wide(each.detach()) for each in self.params]
         self._count = Tensor(np.zeros((), dtype=np.float32), device=self.params[0].device)
         self._program = None
 
@@ -49,13 +52,14 @@ class _Averages(ABC):
     def _update_all(self, values):
         for average, value in zip(self.averages, values, strict=True):
             share = self._share().astype(average.dtype)
-            average._reset((1 - share) * average + share * value.detach())
+            value = value.detach().astype(average.dtype)
+            average._reset((1 - share) * average + share * value)
         self._count._reset(self._count + 1)
 
     def copy_to_params(self):
         """Gives the parameters the averages as values."""
         for each, average in zip(self.params, self.averages, strict=True):
-            each._reset(average)
+            each._reset(average.astype(each.dtype))
 
     @contextlib.contextmanager
     def applied(self):
@@ -164,6 +168,11 @@ class SWA(_Averages):
 
     def _share(self):
         return 1 / (self._count.astype("float64") + 1)
+
+
+def _wide(tensor):
+    """A copy, of at least 32 bits."""
+    return tensor.astype("float32") if tensor.dtype.itemsize == 2 else Tensor(tensor)
 
 
 def _check_decay(decay):

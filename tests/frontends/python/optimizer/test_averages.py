@@ -43,6 +43,24 @@ def test_a_hundred_updates(name, dtype, bound):
     np.testing.assert_allclose(got.numpy(), wanted(), rtol=bound, atol=bound)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_averages_of_half_precision_do_not_stand_still(dtype):
+    """0.001 of a value is less than half of the distance between averages in their own digits."""
+    p = tessera.Parameter(np.zeros(2, "float32"), dtype=dtype)
+    ema, swa = EMA([p], decay=0.999), SWA([p])
+    for step in range(1500):
+        p._reset(tessera.Tensor(np.array([1, step % 2], "float32")).astype(dtype))
+        ema.update(), swa.update()
+    np.testing.assert_allclose(ema.averages[0].numpy(), [0.7770, 0.3887], rtol=2e-3)
+    np.testing.assert_allclose(swa.averages[0].numpy(), [1, 0.5], rtol=1e-4)
+    again = EMA([p], decay=0.999)
+    again.load_state_dict(ema.state_dict())
+    assert again.averages[0].tolist() == ema.averages[0].tolist()
+    with ema.applied():
+        assert p.dtype == dtype
+        np.testing.assert_allclose(p.astype("float32").numpy(), [0.7770, 0.3887], rtol=5e-3)
+
+
 @pytest.mark.parametrize("kind", [EMA, SWA])
 def test_traced_updates_equal_eager(kind):
     def train(wrap):
