@@ -66,7 +66,11 @@ double Optimizer::beginSchedule(size_t group) {
 }
 
 void Optimizer::addState(const Tensor &parameter, const std::string &name, const Tensor &value) {
-  stateOf(parameter).tensors[name] = value.isDefined() ? value : zerosLike(parameter.detach());
+  // State of half precision is float32, in which squares of gradients do not vanish.
+  auto start = [&] {
+    return zeros(parameter.shape(), byteWidth(parameter.dtype()) == 2 ? DType::Float32 : parameter.dtype());
+  };
+  stateOf(parameter).tensors[name] = value.isDefined() ? value : start();
 }
 
 ParameterState &Optimizer::stateOf(const Tensor &parameter) {

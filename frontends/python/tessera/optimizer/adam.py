@@ -8,7 +8,8 @@ from .compiled import Compiled
 class Adam(Compiled):
     """Steps of lr * m / (sqrt(v) + eps), m and v the corrected moving means of g and g * g.
 
-    g = grad + weight_decay * p. D. P. Kingma, J. Ba: Adam, ICLR 2015.
+    g = grad + weight_decay * p. The state of half precision is float32. D. P. Kingma, J. Ba: Adam,
+    ICLR 2015.
 
     >>> from tessera import Parameter, Tensor
     >>> p = Parameter([1.0])
@@ -40,7 +41,8 @@ class Adam(Compiled):
             parameter, grad, state["exp_avg"], state["exp_avg_sq"], group.rate, state["step"],
             beta1=beta1, beta2=beta2, epsilon=group["eps"], weight_decay=group["weight_decay"],
             decoupled=self.decoupled)  # fmt: skip
-        parameter._reset(value)
+        is_own = value.dtype == parameter.dtype
+        parameter._reset(value if is_own else value.astype(parameter.dtype))
         state["exp_avg"]._reset(mean)
         state["exp_avg_sq"]._reset(square)
 

@@ -108,7 +108,12 @@ class Optimizer(ABC):
             known.add(id(parameter))
 
     def _add_state(self, parameter, name, value=None):
-        value = zeros_like(parameter.detach()) if value is None else value
+        """A tensor of state, by default zeros of the parameter's shape: of half precision in
+        float32, where squares of gradients do not vanish.
+        """
+        if value is None:
+            value = zeros_like(parameter.detach())
+            value = value.astype("float32") if value.dtype.itemsize == 2 else value
         self._state.setdefault(id(parameter), {})[name] = value
 
     @abstractmethod

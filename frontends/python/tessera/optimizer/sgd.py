@@ -61,6 +61,7 @@ class SGD(Compiled):
             parameter, grad, before, group.rate, momentum=group["momentum"],
             weight_decay=group["weight_decay"], nesterov=group["nesterov"],
         )  # fmt: skip
-        parameter._reset(value)
+        is_own = value.dtype == parameter.dtype
+        parameter._reset(value if is_own else value.astype(parameter.dtype))
         if velocity is not None:
             velocity._reset(moved)
