@@ -121,7 +121,7 @@ def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "
   let autocast = "high";
   let description = [{`out = x / y`, never rounded to an integer. Division by 0 gives inf, -inf or NaN, as IEEE
     754 says. Of complex numbers both are divided by the larger part of y, so that nothing overflows on the
-    way, and multiplied by conj(y); a divisor that is 0 or infinite gives NaN.}];
+    way, and multiplied by conj(y); by 0 it is infinite, by an infinite number 0, as in C11, Annex G.5.1.}];
   let onnx = "Div(...)";
 }
 def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
@@ -155,7 +155,8 @@ def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
   let autocast = "high";
   let description = [{`out = x^y`, with the special values of C11, Annex F.10.4.4: `x^0` and `1^y` are 1 even of
     NaN; a negative x gives NaN unless y is a whole number. The gradient of y is 0 where x is 0, NaN where x is negative.
-    Of complex numbers it is exp(y * log(x)); a power of 0 is 0 where the real part of y is positive, else NaN.}];
+    Of complex numbers it is made of products where y is a whole number below 128, else exp(y * log(x)); a power of 0 is
+    0 where the real part of y is positive, else NaN.}];
   let onnx = "Pow(...)";
 }
 def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
@@ -184,7 +185,7 @@ def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)",
                        (when<"isComplex(@x)"> AlongNumber.all, Arriving<(op<"mul"> $dout, (op<"sign"> $x))>.all),
                        Tess_NumberOrComplex> {
   let description = [{`out = |x|`; the lowest integer stays itself. Of a complex number it is the length,
-    sqrt(real^2 + imag^2), without overflow on the way. The gradient at 0 is 0.}];
+    sqrt(real^2 + imag^2), without overflow on the way, and infinite where a part is. The gradient at 0 is 0.}];
   let results = (outs Tess_Number:$out);
   let dtypes = PartOf<"x">;
   let python = Py<"functional.elemwise", "abs", [], "abs">;

@@ -103,7 +103,7 @@ def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"
                             "-2", "2", Tess_FloatOrComplex> {
   let autocast = "high";
   let description = [{`out = e^x`; inf where that is too large for the dtype, 0 at -inf. Of a complex number it
-    is e^real (cos(imag), sin(imag)).}];
+    is e^real (cos(imag), sin(imag)), with the special values of C11, Annex G.6.3.1.}];
   let onnx = "Exp";
 }
 def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero", (s_expm1 $x), "np.expm1(x)",

@@ -41,6 +41,9 @@ static constexpr BitsChange kChanges[] = {
     {8, "linspace", "float16 bfloat16 float32 float64", 4, 0, "the last element is the end"},
     {8, "cross_entropy nll_loss", "float16 bfloat16 float32 float64", 1, 0,
      "divided by the number of labels that count, in float32 for halves; a score of -0.0 keeps its sign"},
+    {8, "abs div exp log", "complex64 complex128", 0, 0.5,
+     "C11's values, which are infinite or 0, at infinite parts and a divisor 0, where they were NaN"},
+    {8, "pow", "complex64 complex128", 0, 1e-4, "whole exponents below 128 are products, where they were exponentials"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }

@@ -46,7 +46,7 @@ def cosh(x, /):
 
 def exp(x, /):
     """e to the power of the element."""
-    return _complex.exp(x) if x.dtype.kind == "c" else _ops.exp(x)
+    return _ops.exp(x)
 
 
 def expm1(x, /):
@@ -56,7 +56,7 @@ def expm1(x, /):
 
 def log(x, /):
     """The natural logarithm."""
-    return _complex.log(x) if x.dtype.kind == "c" else _ops.log(x)
+    return _ops.log(x)
 
 
 def log1p(x, /):

@@ -8,8 +8,7 @@ square roots and inverse functions.
 import math
 
 from .._core import ops as _ops
-from ._dtypes import finfo, result_type
-from ._integers import tensor_of
+from ._dtypes import finfo
 
 _PI = math.pi
 
@@ -53,17 +52,12 @@ def _over_i(z):
     return _ops.complex(b, -a)
 
 
-def length(z):
-    """|z|, inf where a part is."""
-    return _ops.where(_has_inf(*parts(z)), math.inf, _ops.abs(z))
-
-
 def sign(z):
     """z / |z|; 0 of 0, ±1 or ±i where one part alone is infinite, NaN where both are."""
     a, b = parts(z)
     isfar = _ops.greater(_ops.maximum(_ops.abs(a), _ops.abs(b)), finfo(a.dtype).max / 4)
     scale = _ops.where(isfar, 0.25, 1.0)  # its length does not overflow
-    size = length(_ops.complex(a * scale, b * scale))
+    size = _ops.abs(_ops.complex(a * scale, b * scale))
     divisor = _ops.where(_ops.equal(size, 0), 1.0, size)
 
     def of(part):
@@ -73,25 +67,6 @@ def sign(z):
 
     isboth = _and(_ops.isinf(a), _ops.isinf(b))
     return _ops.where(isboth, complex(math.nan, math.nan), each_part(of, z))
-
-
-def reciprocal(z):
-    """1 / z; 0 where a part is infinite."""
-    a, b = parts(z)
-    nothing = _ops.zeros_like(a)
-    ofinf = _ops.complex(_ops.copysign(nothing, a), _ops.copysign(nothing, -b))
-    return _ops.where(_has_inf(a, b), ofinf, _ops.div(1, z))
-
-
-def exp(z):
-    """e**z."""
-    a, b = parts(z)
-    size, isodd = _ops.exp(a), _is_not_finite(b)
-    re, im = size * _ops.cos(b), size * _ops.sin(b)
-    im = _ops.where(_ops.equal(b, 0), b, im)
-    isnothing = _and(_is_inf(a, -math.inf), isodd)
-    re = _ops.where(_and(_is_inf(a), isodd), math.inf, re)
-    return _ops.complex(_ops.where(isnothing, 0.0, re), _ops.where(isnothing, 0.0, im))
 
 
 def expm1(z):
@@ -106,21 +81,8 @@ def expm1(z):
 
 
 def _log_length(a, b):
-    """log |a + b i|, exact near 1, where a difference would lose all digits."""
-    size_a, size_b = _ops.abs(a), _ops.abs(b)
-    large, small = _ops.maximum(size_a, size_b), _ops.minimum(size_a, size_b)
-    near = 0.5 * _ops.log1p((large - 1.0) * (large + 1.0) + _ops.square(small))
-    isnear = _and(_ops.greater(large, 0.5), _ops.less(large, 2.0))
-    isfar = _ops.greater(large, finfo(a.dtype).max / 4)  # where the length may overflow
-    scale = _ops.where(isfar, _ops.full_like(a, 0.25), 1.0)
-    far = _ops.log(length(_ops.complex(a * scale, b * scale))) - _ops.log(scale)
-    return _ops.where(isnear, near, far)
-
-
-def log(z):
-    """The natural logarithm, with an imaginary part in [-pi, pi]."""
-    a, b = parts(z)
-    return _ops.complex(_log_length(a, b), _ops.atan2(b, a))
+    """log |a + b i|."""
+    return _ops.real(_ops.log(_ops.complex(a, b)))
 
 
 def log1p(z):
@@ -150,7 +112,7 @@ def sqrt(z):
 
 
 def _root_of_parts(a, b):
-    root = _ops.sqrt(0.5 * _ops.abs(a) + 0.5 * length(_ops.complex(a, b)))
+    root = _ops.sqrt(0.5 * _ops.abs(a) + 0.5 * _ops.abs(_ops.complex(a, b)))
     other = b / (2.0 * root)
     isright = _ops.logical_not(_ops.signbit(a))
     re = _ops.where(isright, root, _ops.abs(other))
@@ -234,8 +196,8 @@ def asinh(z):
 
 def _asinh_of(x, z, sign):
     """asinh(x) with the sign of `sign`: log |2 z| where x, about |z|, may have overflown."""
-    far = _log_length(*parts(z)) + math.log(2)
-    isfar = _ops.greater(length(z), 1 / finfo(sign.dtype).eps ** 2)
+    far = _ops.real(_ops.log(z)) + math.log(2)
+    isfar = _ops.greater(_ops.abs(z), 1 / finfo(sign.dtype).eps ** 2)
     return _ops.where(isfar, _ops.copysign(far, sign), _ops.asinh(x))
 
 
@@ -278,21 +240,10 @@ def atanh(z):
     isnear = _and(_ops.equal(size, 1), _ops.less(_ops.abs(b), finfo(a.dtype).eps))
     re = _ops.where(isnear, 0.5 * (math.log(2) - _ops.log(_ops.abs(b))), re)  # b * b may vanish
     im = 0.5 * _ops.atan2(2.0 * b, (1.0 - size) * (1.0 + size) - _ops.square(b))
-    whole = length(z)
+    whole = _ops.abs(z)
     isfar, isinf = _ops.greater(whole, 1 / finfo(a.dtype).eps), _has_inf(a, b)
     re = _ops.where(isfar, size / whole / whole, re)
     re = _ops.where(_ops.logical_or(isinf, _ops.equal(a, 0)), 0.0, re)
     end = _ops.where(_ops.isnan(b), b, _ops.copysign(_ops.full_like(b, 0.5 * _PI), b))
     im = _ops.where(_ops.logical_or(isfar, isinf), end, im)
     return _ops.complex(_ops.copysign(re, a), im)
-
-
-def power(x1, x2):
-    """exp(x2 log(x1)); 1 where x2 is 0, else of 0 itself 0 or, unless x2 is positive, NaN."""
-    dtype = result_type(x1, x2)
-    base, exponent = tensor_of(x1, dtype), tensor_of(x2, dtype)
-    result = exp(_ops.mul(exponent, log(base)))
-    ispositive = _ops.greater(_ops.real(exponent), 0)
-    ofzero = _ops.where(ispositive, 0.0, math.nan)
-    result = _ops.where(_ops.equal(base, 0), _ops.complex(ofzero, ofzero), result)
-    return _ops.where(_ops.equal(exponent, 0), 1.0 + 0.0j, result)

@@ -7,7 +7,7 @@ G. Golub, C. Van Loan: Matrix Computations, 4th edition, 2013: 3.4 (pivots), 5.1
 
 from .. import functional as _functional
 from .._core import ops as _ops
-from ._complex import each_part, length, parts, sign
+from ._complex import each_part, parts, sign
 from ._dtypes import cast, part_of
 from ._manipulation import take_along_axis
 
@@ -52,14 +52,14 @@ def slogdet(x):
     phase = _ops.full(x.shape[:-2], 1, x.dtype)
     logarithm = _ops.zeros_like(_ops.real(phase))
     for k in range(size):
-        column = _ops.where(_ops.less(rows, k), -1.0, length(x[..., k : k + 1]))
+        column = _ops.where(_ops.less(rows, k), -1.0, _ops.abs(x[..., k : k + 1]))
         pivot = _ops.argmax(column, -2, True)
         upper = take_along_axis(x, pivot, axis=-2)
         x = _ops.where(_ops.equal(rows, pivot), x[..., k : k + 1, :], x)
         value = upper[..., 0, k]
         isother = _ops.not_equal(pivot[..., 0, 0], k)
         phase = _ops.mul(phase, _ops.where(isother, -sign(value), sign(value)))
-        logarithm = logarithm + _ops.log(length(value))
+        logarithm = logarithm + _ops.log(_ops.abs(value))
         divisor = _ops.where(_ops.equal(value, 0), 1.0 + 0.0j, value)
         factors = _ops.div(x[..., k : k + 1], divisor[..., None, None])
         factors = _ops.where(_ops.greater(rows, k), factors, 0.0 + 0.0j)
@@ -96,14 +96,14 @@ def qr(x, iscomplete):
 
 def _scaled(columns):
     """The columns divided by their largest element, so that no square overflows or vanishes."""
-    largest = _ops.max(length(columns), -2, True)
+    largest = _ops.max(_ops.abs(columns), -2, True)
     divisor = _ops.where(_ops.equal(largest, 0), 1.0, largest)
     return each_part(lambda part: part / divisor, columns)
 
 
 def _size(columns):
     """The lengths of columns, along an axis of size 1."""
-    return _ops.sqrt(_ops.sum(_ops.square(length(columns)), -2, True))
+    return _ops.sqrt(_ops.sum(_ops.square(_ops.abs(columns)), -2, True))
 
 
 def eigh(x):

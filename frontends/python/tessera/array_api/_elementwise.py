@@ -43,10 +43,7 @@ def remainder(x1, x2, /):
 
 def pow(x1, x2, /):
     """The power; of integers an integer, which wraps around."""
-    kind = kind_of(x1, x2)
-    if kind == "f":
-        return _ops.pow(x1, x2)
-    return _complex.power(x1, x2) if kind == "c" else _power(x1, x2)
+    return _power(x1, x2) if kind_of(x1, x2) in "iu" else _ops.pow(x1, x2)
 
 
 def equal(x1, x2, /):
@@ -164,12 +161,12 @@ def hypot(x1, x2, /):
 
 
 def copysign(x1, x2, /):
-    """The size of x1 with the sign of x2, of a zero too; a NaN counts as positive."""
+    """The size of x1 with the sign of x2, of a zero and of a NaN, too."""
     return _ops.copysign(x1, x2)
 
 
 def signbit(x, /):
-    """Whether the sign is negative, of a zero too; a NaN counts as positive."""
+    """Whether the sign is negative, of a zero and of a NaN, too."""
     return _ops.signbit(x)
 
 
@@ -184,7 +181,7 @@ def nextafter(x1, x2, /):
 
 def abs(x, /):
     """The absolute value; of a complex number its length."""
-    return _complex.length(x) if x.dtype.kind == "c" else _ops.abs(x)
+    return _ops.abs(x)
 
 
 def negative(x, /):
@@ -209,7 +206,7 @@ def square(x, /):
 
 def reciprocal(x, /):
     """One over the element."""
-    return _complex.reciprocal(x) if x.dtype.kind == "c" else _ops.reciprocal(x)
+    return _ops.div(1, x) if x.dtype.kind == "c" else _ops.reciprocal(x)
 
 
 def conj(x, /):
@@ -283,4 +280,4 @@ def log10(x, /):
 def _log_of_base(ofreals, factor, x):
     if x.dtype.kind != "c":
         return ofreals(x)
-    return _complex.each_part(lambda part: _ops.mul(part, factor), _complex.log(x))
+    return _complex.each_part(lambda part: _ops.mul(part, factor), _ops.log(x))

@@ -7,6 +7,7 @@ DIFFERENT names; the standard leaves signs open where `open_sign` says so.
 import numpy as np
 import pytest
 from tessera import array_api as xp
+from tessera import functional as F  # noqa: N812
 
 INF, NAN = np.inf, np.nan
 NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh",
@@ -110,3 +111,49 @@ def test_each_difference_is_one(row):
         with np.errstate(all="ignore"):
             want = getattr(np, NAMES.get(name, name))(z)
         assert (different(got, want, "complex64") & row[2](z)).any(), name
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["exp", "log", "abs", "angle", "conj"])
+def test_the_functional_form_is_the_same(name, dtype):
+    z = grid(dtype)
+    got = getattr(F, name)(xp.asarray(z)).numpy()
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(z)
+    wrong = different(got, want, dtype) & ~differs_on_purpose(name, z)
+    assert not wrong.any(), list(zip(z[wrong], got[wrong], want[wrong], strict=True))[:6]
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_quotient_is_infinite_by_0_and_0_by_an_infinity(dtype):
+    """C11, Annex G.5.1: an infinite number has an infinite part, whatever the other one is."""
+    z = grid(dtype)
+    x, y = np.repeat(z, z.size), np.tile(z, z.size)
+    got = xp.divide(xp.asarray(x), xp.asarray(y)).numpy()
+    isinf, isnan = lambda v: np.isinf(v.real) | np.isinf(v.imag), np.isnan  # noqa: E731
+    finite = lambda v: np.isfinite(v.real) & np.isfinite(v.imag)  # noqa: E731
+    assert (got[finite(x) & ~is_large(x) & isinf(y)] == 0).all()
+    assert isinf(got[isinf(x) & finite(y)]).all()
+    by_zero = (y == 0) & (x != 0) & ~isnan(x)
+    assert by_zero.any() and isinf(got[by_zero]).all()
+    assert isnan(got[(x == 0) & (y == 0)]).all() and isnan(got[isinf(x) & isinf(y)]).all()
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_a_whole_power_is_a_product(dtype):
+    base = np.array([1j, -1j, 1 + 0.5j, -1.25, 0.5 - 1j, 1 + 1e-3j], dtype)
+    for exponent in [*range(-9, 10), 33, -64, 100, 127]:
+        got = (xp.asarray(base) ** exponent).numpy()
+        want = base.astype(np.clongdouble) ** exponent
+        assert (np.abs(got - want) <= 200 * np.finfo(dtype).eps * np.abs(want)).all(), exponent
+    assert (xp.asarray(base[:1]) ** 2).numpy().tolist() == [-1 + 0j]
+    assert (xp.asarray(base[:1]) ** 127).numpy().tolist() == [-1j]
+    assert (xp.asarray(base[:1]) ** -1).numpy().tolist() == [-1j]
+
+
+def test_an_exponential_beyond_the_range_of_its_length():
+    z = np.array([89 + 1.5707j, 100 + 1.57079j, -120 + 2j], "complex64")
+    want, got = np.exp(z.astype("complex128")).astype("complex64"), F.exp(xp.asarray(z)).numpy()
+    np.testing.assert_allclose(got.real, want.real, rtol=1e-4)
+    np.testing.assert_allclose(got.imag, want.imag, rtol=1e-4)
+    assert np.isfinite(got.real).all() and np.isinf(got.imag).tolist() == [True, True, False]
