@@ -95,8 +95,8 @@ bool ReverseMode::addsAtIndices(const Subgraph::Node &node) {
   llvm::SmallVector<int, 4> operands = {grad, grads[node.outputs[0]]};
   for (int index : llvm::drop_begin(node.inputs))
     operands.push_back(values[index]);
-  grad =
-      pieces::call(b, "add_along_axes", operands, {{"axes", node.op.attr("axes")}, {"caller", node.op.attr("caller")}});
+  grad = pieces::callWrite(b, "add_along_axes", operands,
+                           {{"axes", node.op.attr("axes")}, {"caller", node.op.attr("caller")}});
   return true;
 }
 

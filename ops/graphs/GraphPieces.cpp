@@ -18,6 +18,17 @@ int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs
   return results.empty() ? -1 : results[result];
 }
 
+int callWrite(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> values, Attrs attrs) {
+  bool isKnown = values[0] >= 0 && values[1] >= 0; // not where inference has failed
+  DType dtype = isKnown ? b.meta(values[0]).dtype : DType::Float32;
+  if (llvm::StringRef(name) != "add_along_axes" || !isNarrowFloat(dtype))
+    return call(b, name, values, attrs);
+  llvm::SmallVector<int, 8> wide(values);
+  for (int &value : llvm::MutableArrayRef(wide).take_front(2))
+    value = call(b, "cast", {value}, {{"dtype", DType::Float32}});
+  return call(b, "cast", {call(b, name, wide, attrs)}, {{"dtype", dtype}});
+}
+
 int refused(SubgraphBuilder &b, llvm::Error error) {
   b.fail(std::move(error));
   return -1;

@@ -19,6 +19,9 @@ using Attrs = std::initializer_list<std::pair<const char *, AttrValue>>;
 /// error). `segments`: as those of SubgraphBuilder::apply().
 int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {}, unsigned result = 0,
          std::initializer_list<unsigned> segments = {});
+/// Appends an operator that writes at indices, of what it writes into, values and indices, as call() does. Float16 and
+/// bfloat16 are added in float32 and rounded once: a sum of many in their own digits stands still.
+int callWrite(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> values, Attrs attrs);
 /// A value that is made when it is first read.
 template <typename Make> class Once {
 public:

@@ -100,7 +100,7 @@ static llvm::SmallVector<int, 4> written(SubgraphBuilder &b, const OpDef &op, ll
   Values values = {axes.added ? withAxes(b, v[0], unit) : v[0], arranged(b, value, axes.ofValue, axes.rank)};
   for (int index : indices)
     values.push_back(arranged(b, index, llvm::ArrayRef(axes.ofIndices).take_back(b.meta(index).rank()), axes.rank));
-  int out = call(b, name, values, {{"axes", axes.indexed}, {"caller", op.info().name}});
+  int out = callWrite(b, name, values, {{"axes", axes.indexed}, {"caller", op.info().name}});
   return {axes.added ? call(b, "squeeze", {out}, {{"axis", unit}}) : out};
 }
 

@@ -280,7 +280,7 @@ int NotationGraph::write(const char *name, int into, llvm::ArrayRef<Position> po
     ids.push_back(slotted(each, slots, /*isWhole=*/&each == values.begin()));
   for (int64_t &axis : counted)
     axis += added;
-  int out = pieces::call(b, name, ids, {{"axes", counted}, {"caller", op.info().name}});
+  int out = pieces::callWrite(b, name, ids, {{"axes", counted}, {"caller", op.info().name}});
   return added ? pieces::call(b, "squeeze", {out}, {{"axis", front}}) : out;
 }
 

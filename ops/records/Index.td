@@ -53,7 +53,11 @@ def Tess_TakeAlongAxesOp : AlongAxes<"take_along_axes", "elements at the indices
   let requires = [oneForEach, haveAxes, Require<"dimensions besides axes must match", !subst("WHOLE", elements, fit), "x {x} and {indices}">];
   let sizes = [elements];
   let dtypes = Same<"x">;
-  let gradient = [WrittenAlong<"add_along_axes", Zeros<(same $x)>.all, (same $dout)>.all, (none)];
+  // In float32 as pieces::callWrite() does it.
+  defvar sum = WrittenAlong<"add_along_axes", Zeros<(same $x)>.all, (same $dout)>.all;
+  defvar wideZeros = (op<"cast", "dtype=f32"> Zeros<(same $x)>.all);
+  defvar wideSum = WrittenAlong<"add_along_axes", wideZeros, (op<"cast", "dtype=f32"> $dout)>.all;
+  let gradient = [(when<"@x == f16 || @x == bf16"> (op<"cast", "dtype=@x"> wideSum), sum), (none)];
   let samples = [Sample<["5,3", "2,3"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,1"], "axes=[0]", "-2; -5", "2; 5">,
                  Sample<["5,3,4", "2,1,1", "1,1,2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
                  Sample<["5,2,4", "5,3,1"], "axes=[1];caller=\"gather\"", "-2; 0", "2; 2">,

@@ -44,6 +44,8 @@ static constexpr BitsChange kChanges[] = {
     {8, "abs div exp log", "complex64 complex128", 0, 0.5,
      "C11's values, which are infinite or 0, at infinite parts and a divisor 0, where they were NaN"},
     {8, "pow", "complex64 complex128", 0, 1e-4, "whole exponents below 128 are products, where they were exponentials"},
+    {8, "index_add scatter_add bincount", "float16 bfloat16", 0, 1,
+     "sums at one place, as gradients of what reads by indices are, too: in float32 and rounded once"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }
