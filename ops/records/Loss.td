@@ -256,15 +256,19 @@ def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are fro
 def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle of vectors along an axis",
     "tess_oracle.cosine_similarity(x, y, axis, epsilon)"> {
   let description = [{`out = sum(x * y) / (max(norm(x), epsilon) * max(norm(y), epsilon))` along axis of the operands,
-    which broadcast; a vector of zeros gives 0. As PyTorch's cosine_similarity.}];
-  // The lengths are limited before the root is taken, so that a vector of zeros has a gradient.
-  defvar product = (op<"mul"> $x, $y);
-  defvar least = (op<"square"> K<"$epsilon", "x">);
-  defvar squareX = (op<"square"> (op<"broadcast_like"> $x, product));
-  defvar squareY = (op<"square"> (op<"broadcast_like"> $y, product));
+    which broadcast, in float64 inside; a vector of zeros gives 0. As PyTorch's cosine_similarity.}];
+  // Squares of float32 from 2e19 on overflow. The lengths are limited before the root is taken, so that a vector of zeros
+  // has a gradient.
+  defvar wideX = (op<"cast", "dtype=f64"> $x);
+  defvar wideY = (op<"cast", "dtype=f64"> $y);
+  defvar product = (op<"mul"> wideX, wideY);
+  defvar least = (op<"square"> (op<"full", "shape=[];value=$epsilon;dtype=f64">));
+  defvar squareX = (op<"square"> (op<"broadcast_like"> wideX, product));
+  defvar squareY = (op<"square"> (op<"broadcast_like"> wideY, product));
   defvar lengthX = (op<"sqrt"> (op<"maximum"> (op<"sum", "axes=$axis"> squareX), least));
   defvar lengthY = (op<"sqrt"> (op<"maximum"> (op<"sum", "axes=$axis"> squareY), least));
-  let forward = [(op<"div"> (op<"sum", "axes=$axis"> product), (op<"mul"> lengthX, lengthY))];
+  defvar wide = (op<"div"> (op<"sum", "axes=$axis"> product), (op<"mul"> lengthX, lengthY));
+  let forward = [(op<"cast", "dtype=@x"> wide)];
   let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-8">>:$epsilon);
   let shapes = "(*D), (*D) -> (*D / axis)";

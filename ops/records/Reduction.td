@@ -150,8 +150,11 @@ defvar normFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", 
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
 defvar alongAxes = "axes=$axes;keepdims=$keepdims";
 defvar magnitude = (op<"abs"> $x);
-defvar sumOfPowers = (op<"sum", alongAxes> (op<"pow"> magnitude, K<"$ord", "x">));
-defvar normOfPowers = (op<"pow"> sumOfPowers, (op<"div"> K<"1", "x">, K<"$ord", "x">));
+// In float64, where powers of float32 neither overflow nor vanish.
+defvar order = (op<"full", "shape=[];value=$ord;dtype=f64">);
+defvar sumOfPowers = (op<"sum", alongAxes> (op<"pow"> (op<"cast", "dtype=f64"> magnitude), order));
+defvar rootOfPowers = (op<"pow"> sumOfPowers, (op<"div"> (op<"full", "shape=[];value=1.0;dtype=f64">), order));
+defvar normOfPowers = (op<"cast", "dtype=@x"> rootOfPowers);
 defvar extremeNorm = (when<"ord=-INFINITY"> (op<"min", alongAxes> magnitude), normOfPowers);
 defvar anyNorm = (when<"ord=INFINITY"> (op<"max", alongAxes> magnitude), extremeNorm);
 defvar vectorNorm = (when<"ord=2.0"> (op<"sqrt"> (op<"sum", alongAxes> (op<"square"> $x))), anyNorm);

@@ -46,6 +46,9 @@ static constexpr BitsChange kChanges[] = {
     {8, "pow", "complex64 complex128", 0, 1e-4, "whole exponents below 128 are products, where they were exponentials"},
     {8, "index_add scatter_add bincount", "float16 bfloat16", 0, 1,
      "sums at one place, as gradients of what reads by indices are, too: in float32 and rounded once"},
+    {8, "cosine_similarity norm normalize triplet_margin_loss", "float32", 0, 1e-5,
+     "computed in float64 inside and rounded once; norms of an ord other than 2 and infinite ones"},
+    {8, "cosine_similarity norm normalize triplet_margin_loss", "float16 bfloat16", 0, 0.02, "the same"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }
