@@ -34,11 +34,13 @@ def BatchStatistics {
   dag invStd = (op<"rsqrt"> (op<"add"> var, K<"$epsilon", "scale">));
   dag unbiased = (op<"mul"> var, (op<"div"> Batch.count, Batch.countLess1));
 }
-// The new statistic, momentum * running + (1 - momentum) * batch.
+// The new statistic, momentum * running + (1 - momentum) * batch; the old one where there is no element.
 class MovedStatistic<dag running, string name, dag batch> {
   defvar one = (op<"full", "shape=[];value=1.0;dtype=f64">);
   defvar rest = (op<"sub"> one, (op<"full", "shape=[];value=$momentum;dtype=f64">));
-  dag all = (op<"add"> (op<"mul"> running, K<"$momentum", name>), (op<"mul"> batch, (op<"cast", "dtype=@" # name> rest)));
+  defvar share = (op<"mul"> batch, (op<"cast", "dtype=@" # name> rest));
+  defvar moved = (op<"add"> (op<"mul"> running, K<"$momentum", name>), share);
+  dag all = (op<"where"> (op<"equal"> Batch.count, K<"0", "scale">), running, moved);
 }
 // After S. Ioffe and C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements per channel: dx = scale *
 // inv_std * (dout - (dbias + normal * dscale) / n).
@@ -74,7 +76,7 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let summary = "normalisation by the statistics of the batch";
   let description = [{For each channel: `out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var
     those of the batch. The running statistics become `momentum * running + (1 - momentum) * batch`, the
-    variance of the batch unbiased. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C.
+    variance of the batch unbiased, and stay where it is empty. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C.
     Szegedy: Batch Normalization, ICML 2015.}];
   let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$running_mean,

@@ -173,11 +173,13 @@ def highest(dtype):
 
 
 def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
-    """Output and moved statistics, the variance unbiased."""
+    """Output and moved statistics, the variance unbiased; those of before where x is empty."""
     axes = (0, *range(2, x.ndim))
     mean, var = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
     count = np.prod([x.shape[axis] for axis in axes])
     out = (x - mean) / np.sqrt(var + epsilon) * scale + bias
+    if count == 0:
+        return out, running_mean, running_var
     unbiased = var * count / (count - 1)
     moved = ((running_mean, mean), (running_var, unbiased))
     return out, *(momentum * old + (1 - momentum) * new for old, new in moved)

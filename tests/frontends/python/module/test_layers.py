@@ -357,3 +357,15 @@ def test_fans_of_convolutions(kind, area, groups, copied):
     weight = copied(kind(4, 6, 3, groups=groups)).weight
     want = (4 // groups * area, 6 // groups * area)
     assert M.init.calculate_fan_in_and_fan_out(weight) == want
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4, 4), (2, 3, 0, 4)])
+def test_batch_norm_of_an_empty_batch_keeps_its_statistics(shape):
+    """Means over nothing are NaN, and would stay in the running statistics."""
+    layer = M.BatchNorm2d(3)
+    layer(tessera.Tensor(floats(4, 3, 2, 2)))
+    before = [layer.running_mean.numpy(), layer.running_var.numpy()]
+    for call in (layer, tessera.jit.trace(layer, symbolic=True)):
+        assert call(tessera.Tensor(np.zeros(shape, "float32"))).shape == shape
+    for old, now in zip(before, (layer.running_mean, layer.running_var), strict=True):
+        np.testing.assert_array_equal(old, now.numpy())
