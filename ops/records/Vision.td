@@ -171,10 +171,14 @@ class Roi<string m, string what, string expr>
                                 BindTime<"mode">, Doc<"mode", "what becomes of the elements of a bin">,
                                 Doc<"scale", "pixels of x for each unit of the boxes">];
 }
-defvar boxes = [{A row of rois is the number of an image, then the left, upper, right and lower end of a box, which scale
+defvar boxes = [{A row of rois is the number of an image, which must be one, then the left, upper, right and lower end of a box, which scale
     multiplies; the box is divided into bins, output_shape of them. }];
 // The images that the boxes are in, [K]. The ends of a box along an axis, of which the first is in column `column`, scaled.
-defvar imagesOfBoxes = (piece<"as", ["i32"]> (op<"squeeze", "axis=[1]"> Slice<(same $rois), "2", "1", "0", "1">.all));
+// A number below 0, or NaN, is refused as the largest index: it would count from the end, or be 0.
+defvar numbersOfImages = (op<"squeeze", "axis=[1]"> Slice<(same $rois), "2", "1", "0", "1">.all);
+defvar isNumber = (op<"greater_equal"> numbersOfImages, K<"0", "rois">);
+defvar imagesOfBoxes = (op<"where"> isNumber, (piece<"as", ["i32"]> numbersOfImages),
+                                    (op<"full", "shape=[];value=2147483647.0;dtype=i32">));
 class Ends<int column> {
   dag first = (op<"mul"> Slice<(same $rois), "2", "1", !cast<string>(column), !cast<string>(!add(column, 1))>.all,
                          K<"$scale", "rois">);

@@ -1,5 +1,7 @@
 """tessera.functional.vision: what is written by hand, against OpenCV and MegEngine's examples."""
 
+import contextlib
+
 import cv2
 import numpy as np
 import pytest
@@ -211,3 +213,14 @@ def test_formats(name):
 def test_optical_flow_wants_its_hardware():
     with pytest.raises(NotImplementedError, match="nvof: the device must have NVIDIA's optical"):
         V.nvof(tessera.Tensor(image(1, 2, 8, 8, 4)))
+
+
+@pytest.mark.parametrize("number", [-1.0, 2.0, np.nan])
+@pytest.mark.parametrize("operator", [V.roi_align, V.roi_pooling])
+def test_regions_are_of_images_that_there_are(operator, number):
+    images = tessera.Tensor(np.ones((2, 1, 4, 4), np.float32))
+    rois = tessera.Tensor(np.array([[number, 0, 0, 3, 3]], np.float32))
+    with pytest.raises(IndexError, match=r"index must be in \[-2, 1\]"):
+        operator(images, rois, (2, 2)).numpy()
+    with contextlib.suppress(IndexError):
+        tessera.sync()  # the number picks the image of each corner
