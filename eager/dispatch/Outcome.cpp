@@ -41,10 +41,16 @@ static llvm::SmallVector<StorageRef, 2> storagesOf(llvm::ArrayRef<TensorRef> ten
   return storages;
 }
 
-void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+static llvm::SmallVector<StorageRef, 4> storagesOf(llvm::ArrayRef<Operand> operands) {
+  llvm::SmallVector<StorageRef, 4> storages;
   for (const Operand &operand : operands)
-    if (Failure *failure = operand.tensor->storage().failure())
-      return poisonAll(storagesOf(results), FailureRef(failure));
+    storages.push_back(operand.tensor->storageRef());
+  return storages;
+}
+
+void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+  if (FailureRef failure = inheritedFailure(storagesOf(operands)))
+    poisonAll(storagesOf(results), failure);
 }
 
 llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error) {
@@ -60,8 +66,7 @@ llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, 
 llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results,
                         std::function<llvm::Error()> body) {
   auto job = std::make_unique<Job>();
-  for (const Operand &operand : call.operands)
-    job->inputs.push_back(operand.tensor->storageRef());
+  job->inputs = storagesOf(call.operands);
   job->outputs = storagesOf(results);
   job->body = std::move(body);
   job->describe = [info = &call.info(), metas = metasOf(call.operands),

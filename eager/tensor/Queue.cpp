@@ -7,6 +7,7 @@
 #include "runtime/threads/Worker.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -25,6 +26,8 @@ constexpr uint64_t kMostWaiting = Worker::kCapacity - 128;
 constexpr uint64_t kMostBytes = 64 << 20;
 /// Failures kept for sync(); later ones are only kept by their values.
 constexpr size_t kMostUnseen = 64;
+/// Failures that one result tells of; sync() tells of more.
+constexpr size_t kMostCauses = 8;
 
 std::atomic<int> level{2};
 std::atomic<uint64_t> queuedBytes{0};
@@ -63,12 +66,8 @@ void drop(const Job &job) {
 }
 
 void runJob(std::unique_ptr<Job> job) {
-  Failure *inherited = nullptr;
-  for (const StorageRef &input : job->inputs)
-    if (Failure *failure = input->failure(); failure && !inherited)
-      inherited = failure;
-  if (inherited)
-    poisonAll(job->outputs, FailureRef(inherited));
+  if (FailureRef inherited = inheritedFailure(job->inputs))
+    poisonAll(job->outputs, inherited);
   else if (llvm::Error error = job->body())
     poisonAll(job->outputs, makeFailure(std::move(error), job->describe(), std::move(job->location)));
   drop(*job);
@@ -97,6 +96,34 @@ void poisonAll(llvm::ArrayRef<StorageRef> outputs, const FailureRef &why) {
     output->poison(why);
 }
 
+/// Adds the failures that `failure` stands for, those that nobody has heard of yet.
+static void addCauses(const FailureRef &failure, llvm::SmallVectorImpl<FailureRef> &causes) {
+  llvm::ArrayRef<FailureRef> added = failure->causes;
+  for (const FailureRef &cause : added.empty() ? llvm::ArrayRef(failure) : added)
+    if (!cause->reported && causes.size() < kMostCauses && !llvm::is_contained(causes, cause))
+      causes.push_back(cause);
+}
+
+FailureRef inheritedFailure(llvm::ArrayRef<StorageRef> inputs) {
+  FailureRef first;
+  llvm::SmallVector<FailureRef, 0> causes;
+  for (const StorageRef &input : inputs) {
+    FailureRef failure(input->failure());
+    if (!failure)
+      continue;
+    if (!first)
+      first = failure;
+    addCauses(failure, causes);
+  }
+  size_t numKnown = first ? std::max<size_t>(first->causes.size(), 1) : 0;
+  if (!first || first->reported || causes.size() <= numKnown)
+    return first;
+  FailureRef several(new Failure);
+  several->code = causes.front()->code;
+  several->causes = std::move(causes);
+  return several;
+}
+
 FailureRef makeFailure(llvm::Error error, llvm::StringRef what, Location location) {
   auto [code, message] = takeError(std::move(error));
   FailureRef failure(new Failure);
@@ -111,7 +138,7 @@ FailureRef makeFailure(llvm::Error error, llvm::StringRef what, Location locatio
 }
 
 llvm::Error errorOf(Failure &failure) {
-  failure.reported = true;
+  failure.noteReported();
   return makeError(failure.code, failure.text());
 }
 

@@ -58,9 +58,12 @@ QueueStats queueStats();
 
 /// Marks the outputs as failed: with the failure of a poisoned input, or with a new one.
 void poisonAll(llvm::ArrayRef<StorageRef> outputs, const FailureRef &why);
+/// The failure that results of poisoned inputs have: that of the first one, or one that stands for those of several
+/// inputs, so that whoever hears of the result hears of all. Null when no input is poisoned.
+FailureRef inheritedFailure(llvm::ArrayRef<StorageRef> inputs);
 /// A failure that sync() reports unless the value is read before.
 FailureRef makeFailure(llvm::Error error, llvm::StringRef what, Location location);
-/// The failure as an error; it counts as reported.
+/// The failure as an error; it and its causes count as reported.
 llvm::Error errorOf(Failure &failure);
 
 } // namespace tess::eager

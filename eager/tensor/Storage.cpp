@@ -12,8 +12,16 @@
 namespace tess::eager {
 
 std::string Failure::text() const {
-  std::string where = place.describe();
-  return where.empty() ? message : message + ", at " + where;
+  std::string where = place.describe(), text = where.empty() ? message : message + ", at " + where;
+  for (const FailureRef &cause : causes)
+    text += (text.empty() ? "" : "\nalso ") + cause->text();
+  return text;
+}
+
+void Failure::noteReported() {
+  reported = true;
+  for (const FailureRef &cause : causes)
+    cause->reported = true;
 }
 
 FailureRef noValue(ErrorCode code, std::string message) {

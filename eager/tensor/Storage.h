@@ -11,6 +11,7 @@
 #include "ops/vocabulary/Error.h"
 #include "runtime/device/Device.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <atomic>
 #include <cstdint>
@@ -27,8 +28,12 @@ struct Failure : llvm::ThreadSafeRefCountedBase<Failure> {
   Location place;
   /// Set when the failure is raised, so that it is reported once.
   std::atomic<bool> reported = false;
-  /// The message with the place.
+  /// The failures that this one stands for, where several reached one operator; none: it is one by itself.
+  llvm::SmallVector<llvm::IntrusiveRefCntPtr<Failure>, 0> causes;
+  /// The message with the place; those of several causes on lines of their own.
   std::string text() const;
+  /// Marks the failure and its causes as reported.
+  void noteReported();
 };
 /// Shared by the storages that the failure poisons.
 using FailureRef = llvm::IntrusiveRefCntPtr<Failure>;

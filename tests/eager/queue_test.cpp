@@ -116,6 +116,33 @@ TEST_CASE("a failure poisons what is computed from it, and is reported where it 
   SECTION("reading it again does") { CHECK(takeError(readValue(*bad, value.data())).second == message); }
 }
 
+TEST_CASE("a result of several failures tells all of them") {
+  Level scope(2);
+  TensorRef first = get(outOfRange()), second = get(outOfRange()), third = get(outOfRange());
+  float value;
+  std::string one = takeError(readValue(*first, &value)).second;
+  SECTION("once, in the order of the operands") {
+    TensorRef both = run("add", {run("mul", {second, third}), second});
+    CHECK(takeError(readValue(*both, &value)).second == one + "\nalso " + one);
+    check(eager::sync());
+  }
+  SECTION("where nobody reads it sync does") {
+    run("mul", {second, third});
+    CHECK(takeError(eager::sync()).second == one + "\nalso " + one);
+    check(eager::sync());
+  }
+  SECTION("but those that were told before, or beside one that was") {
+    TensorRef both = run("mul", {first, second});
+    CHECK(takeError(readValue(*both, &value)).second == one);
+    CHECK(takeError(eager::sync()).second == one + "\nalso " + one);
+  }
+  SECTION("one failure on two ways is one") {
+    TensorRef same = run("mul", {run("add", {second, second}), second});
+    CHECK(takeError(readValue(*same, &value)).second == one);
+    CHECK(takeError(eager::sync()).second == one); // the third
+  }
+}
+
 TEST_CASE("sync reports what nobody read, once") {
   Level scope(2);
   get(outOfRange());

@@ -63,6 +63,22 @@ def test_what_was_written_before_is_not_lost():
     assert (done.stdout, done.returncode) == ("kept too\n", 1)
 
 
+TWO = "other = F.embedding(tessera.tensor([8]), F.ones((3, 2)))\nboth = bad + other\n"
+
+
+def test_one_error_tells_of_two_failures():
+    done = _run(TWO + "try:\n    both.numpy()\nexcept IndexError as e:\n    print(e)")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, second = done.stdout.splitlines()
+    assert BAD in first and "<string>:5" in first
+    assert second.startswith("also embedding: ") and "got 8" in second and "<string>:6" in second
+
+
+def test_a_second_failure_is_not_lost_with_the_first():
+    done = _run(TWO + "try:\n    bad.numpy()\nexcept IndexError:\n    pass")
+    assert done.returncode == 1 and "got 8" in done.stderr and BAD not in done.stderr
+
+
 @pytest.mark.parametrize("seen", ["bad.numpy()", "tessera.sync()", "print(bad)"])
 def test_a_failure_that_was_seen_ends_nothing(seen):
     done = _run(f"try:\n    {seen}\nexcept IndexError:\n    print('seen')")
