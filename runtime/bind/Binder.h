@@ -78,6 +78,7 @@ private:
   llvm::Error measureLookups(const Step &step, KernelOperands &operands);
   bool isInput(const Place &from, const Place &to) const;
   void checkIndices(const Step &step, const ProgramNode *of = nullptr);
+  bool isIndexOfNothing(const ProgramNode &node, ValueId index) const;
   void startFrom(const Step &step, const ProgramNode &node, KernelOperands &operands);
   bool isLookedUpEmpty(const Step &step, size_t operand) const;
   void addOwnMemory(uint64_t bytes);

@@ -146,6 +146,14 @@ bool Binder::isInput(const Place &from, const Place &to) const {
   return from.kind == Place::Input && to.kind == Place::Output && exe.outputs[to.index].donates == int32_t(from.index);
 }
 
+/// Whether an index broadcasts to no element, alone or beside the others of its operator. As in NumPy, one without axes
+/// is looked at nevertheless.
+bool Binder::isIndexOfNothing(const ProgramNode &node, ValueId index) const {
+  auto isEmpty = [&](ValueId other) { return metas[other].numElements() == 0; };
+  unsigned first = node.op.info().lowering == Lowering::Scatter ? 2 : 1;
+  return !metas[index].shape.empty() && llvm::any_of(llvm::ArrayRef(node.operands).drop_front(first), isEmpty);
+}
+
 /// Looks at the indices of a kernel that has nothing to do, or those of one operator before it writes.
 void Binder::checkIndices(const Step &step, const ProgramNode *of) {
   for (auto [number, lookup] : llvm::enumerate(step.lookups)) {
@@ -156,8 +164,8 @@ void Binder::checkIndices(const Step &step, const ProgramNode *of) {
     size_t before = size_t(llvm::count_if(llvm::ArrayRef(step.lookups).take_front(number), isOfNode));
     bool adds = node.op.info().lowering == Lowering::Scatter;
     ValueId index = node.operands[before + (adds ? 2 : 1)];
-    if (!llvm::is_contained(step.operands, index) || metas[index].numElements() == 0)
-      continue; // computed for each element of the domain
+    if (!llvm::is_contained(step.operands, index) || isIndexOfNothing(node, index))
+      continue; // computed for each element of the domain, or none of it is an index
     Command &command = newCommand(Command::Library, &step, node.op.info().name);
     command.numInputs = 1;
     command.kernel = indexCheck(node.op.str("caller"), metas[index].dtype, layouts[index],

@@ -1,7 +1,5 @@
 """Every operator at all ranks, with sizes 0 and 1, and on views: rules make them of its samples."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import tessera
@@ -60,14 +58,6 @@ def check(record, sample, where):
             wanted = expected(record, sample, operands)
         for result, want in zip(visible(record, eager), wanted, strict=True):
             check_close(result, want, where)
-
-
-@pytest.fixture(autouse=True)
-def settled():
-    """Waits for what a sample's refused numbers left behind: no test here waits for all of it."""
-    yield
-    with contextlib.suppress(IndexError):
-        tessera.sync()
 
 
 @every

@@ -5,7 +5,7 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera.autodiff import grad
-from tessera.jit import trace
+from tessera.jit import load, trace
 
 from tests.support.helper import floats, numeric_gradient, same_bits
 
@@ -80,3 +80,44 @@ def test_traced_gradients_are_the_same(name):
     traced = trace(eager, capture_as_const=True)
     assert same_bits(traced(*tensors), eager(*tensors))
     assert same_bits(traced(*tensors), eager(*tensors))
+
+
+NOTHING = {
+    "none first": ([], [5]),
+    "none last": ([5], []),
+    "no columns": ([5], np.zeros((0, 1))),
+    "no rows": (np.zeros((1, 0)), [[-9], [7]]),
+}
+
+
+def taken(x, *indices):
+    return x[indices] * 2
+
+
+def written(x, *indices):
+    x = x * 1
+    x[indices] = 7
+    return x
+
+
+@pytest.mark.parametrize("function", [taken, written])
+@pytest.mark.parametrize("name", NOTHING)
+def test_no_index_is_out_of_range_where_nothing_is_taken(name, function, tmp_path):
+    indices = [np.array(each, "int32") for each in NOTHING[name]]
+    x, tensors = tessera.Tensor(floats(3, 4)), [tessera.Tensor(each) for each in indices]
+    want = function(x.numpy(), *indices)
+    assert same_bits(function(x, *tensors), want) and same_bits(function(x, *indices), want)
+    traced = trace(function, capture_as_const=True)
+    for _ in range(3):
+        assert same_bits(traced(x, *tensors), want)
+    traced.dump(tmp_path / "p", arg_names=["x", "i", "j"])
+    assert same_bits(load(tmp_path / "p")(x, *tensors), want)
+    slope = grad(lambda x: function(x, *tensors).sum())(x)
+    assert slope.tolist() == np.full((3, 4), 0.0 if function is taken else 1.0).tolist()
+
+
+@pytest.mark.parametrize("key", [([5], slice(0, 0)), ([5], slice(None), None)])
+def test_an_index_beside_axes_without_elements_is_read(key):
+    for x in (floats(3, 4)[:, :0], tessera.Tensor(floats(3, 4)[:, :0])):
+        with pytest.raises(IndexError, match="5"):
+            np.asarray(x[key])
