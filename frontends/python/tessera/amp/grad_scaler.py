@@ -1,7 +1,8 @@
 """GradScaler: losses multiplied so that their gradients fit into narrow floats."""
 
-from .. import _core
+from .. import _caller, _core
 from .._core import ops
+from ..autodiff import dropped
 from ..autodiff.grad_manager import as_list
 from ..functional.control import cond
 from ..tensor import Tensor
@@ -101,14 +102,25 @@ class GradScaler:
                 self.update()
 
     def unscale(self, grad_tensors):
-        """Divides the gradients of these tensors by the factor, or drops them; returns self."""
-        tensors = [each for each in grad_tensors if each is not None and each.grad is not None]
+        """Divides the gradients of these tensors by the factor, or drops them, and warns where no
+        tensor has one; returns self.
+        """
+        given = [each for each in grad_tensors if each is not None]
+        tensors = [each for each in given if each.grad is not None]
+        if given and not tensors:
+            _caller.warn_once(
+                "GradScaler.unscale: a tensor must have a gradient, got none of them: nothing "
+                "changes"
+            )
         self._look_at([each.grad for each in tensors])
         drops = not _core.is_recording() and self._skips.item()
         inverse = 1.0 / self._scale
         for tensor in tensors:
             _core.note_grad(tensor)
-            tensor.grad = None if drops else self._unscaled(tensor.grad, inverse)
+            if drops:
+                dropped.note(tensor)
+            else:
+                tensor.grad = self._unscaled(tensor.grad, inverse)
         return self
 
     def _look_at(self, grads):

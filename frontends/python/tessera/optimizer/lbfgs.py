@@ -72,7 +72,8 @@ class LBFGS(Optimizer):
         raise RuntimeError("LBFGS: step must be given a closure, got none")
 
     def step(self, closure=None):
-        """Some steps. `closure` computes the loss and its gradients, which are cleared before.
+        """Some steps. `closure` computes the loss and its gradients, which are cleared before; a
+        warning says where it gives none.
 
         Returns:
             the loss before the steps, float[]
@@ -144,6 +145,7 @@ class LBFGS(Optimizer):
         self.clear_grad()
         loss = self._closure()
         self._evaluations += 1
+        self._warn_without_gradients()
         with no_grad():
             return loss.detach(), self._flat([_gradient(p) for p in self._parameters()])
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import _caller, _core
-from ..autodiff import frozen
+from ..autodiff import dropped, frozen
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
@@ -131,15 +131,21 @@ class Optimizer(ABC):
         one; returns the optimizer.
         """
         frozen.note()
-        if all(p.grad is None for group in self.param_groups for p in group["params"]):
-            _caller.warn_once(
-                f"{type(self).__name__}.step: a parameter must have a gradient, got none of them: "
-                "nothing changes"
-            )
+        self._warn_without_gradients()
         with no_grad():
             for group in self.param_groups:
                 self._updates(group)
         return self
+
+    def _warn_without_gradients(self):
+        """Warns where no parameter has a gradient and GradScaler dropped none."""
+        parameters = [p for group in self.param_groups for p in group["params"]]
+        was_dropped = [dropped.take(p) for p in parameters]
+        if not any(was_dropped) and all(p.grad is None for p in parameters):
+            _caller.warn_once(
+                f"{type(self).__name__}.step: a parameter must have a gradient, got none of them: "
+                "nothing changes"
+            )
 
     def clear_grad(self):
         """Forgets the gradients; returns the optimizer."""

@@ -1,5 +1,7 @@
 """GradScaler: numbers, steps that are skipped, states, and a training in two precisions."""
 
+import warnings
+
 import numpy as np
 import pytest
 import tessera
@@ -241,6 +243,25 @@ def test_in_a_trace_without_its_step_such_gradients_are_zero():
 def test_errors(options, message):
     with pytest.raises(ValueError, match=message):
         GradScaler(**options)
+
+
+def test_a_gradient_that_it_dropped_is_no_warning():
+    w, gm = problem()
+    scaler, optim = GradScaler(), SGD([w], lr=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with gm:
+            scaler.backward(gm, (w * np.inf).sum())
+        optim.step()
+    assert w.grad is None and w.tolist() == [3.0, 1.0]
+    with pytest.warns(RuntimeWarning, match="SGD.step: a parameter must have a gradient"):
+        optim.step()  # another step, for which nothing was computed
+
+
+def test_tensors_without_gradients_are_told():
+    w, _ = problem()
+    with pytest.warns(RuntimeWarning, match="GradScaler.unscale: a tensor must have a gradient"):
+        GradScaler().unscale([w])
 
 
 def test_a_dy_that_does_not_fit():

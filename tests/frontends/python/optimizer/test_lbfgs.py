@@ -163,6 +163,14 @@ def test_arguments():
     optim.step(closure)  # goes on after an error of the closure
 
 
+def test_a_closure_without_gradients_is_told():
+    p, other = wide(np.zeros(4)), wide(np.zeros(4))
+    optim = LBFGS([p])
+    with pytest.warns(RuntimeWarning, match="LBFGS.step: a parameter must have a gradient, got"):
+        optim.step(quadratic(other))
+    assert p.tolist() == [0.0] * 4
+
+
 @pytest.mark.parametrize("search", [None, "strong_wolfe"])
 @pytest.mark.parametrize("failing", [2, 4])
 def test_an_error_of_the_closure_loses_nothing(search, failing):

@@ -52,6 +52,15 @@ def test_zero_grad():
     assert p.grad.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("name", [*FORMULAS, "LAMBFp16"])
+def test_every_optimizer_warns_without_gradients(name):
+    p = parameter(2)
+    step, before = getattr(optimizer, name)([p], lr=0.5).step, p.tolist()
+    with pytest.warns(RuntimeWarning, match=f"{name}.step: a parameter must have a gradient"):
+        step()
+    assert p.tolist() == before
+
+
 CONTINUED = [name for name in FORMULAS if name != "SGD"]
 
 
