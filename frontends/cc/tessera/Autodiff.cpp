@@ -2,6 +2,7 @@
 #include "tessera/Autodiff.h"
 
 #include "eager/tracing/Recorder.h"
+#include "tessera/Frozen.h"
 
 namespace tessera {
 
@@ -47,6 +48,8 @@ std::vector<Tensor> GradManager::attachedTensors() const {
 }
 
 void GradManager::watch(const Attached &entry) {
+  if (detail::isFrozen(entry.tensor))
+    return;
   unsigned number = tape->watch(*entry.tensor.ref());
   watched.resize(std::max<size_t>(watched.size(), number + 1));
   watched[number] = &entry - attached.data();
@@ -57,6 +60,7 @@ GradManager::Scope GradManager::record() {
     throw Error(ErrorCode::InvalidArgument, "record: a GradManager must record once at a time, got a second start");
   if (detail::Effects *effects = detail::Effects::current())
     effects->seeMode(unchanged);
+  detail::noteFrozen();
   tape = eager::Tape::create();
   for (const Attached &entry : attached)
     watch(entry);

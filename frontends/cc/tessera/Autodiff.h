@@ -29,6 +29,7 @@ public:
   GradManager &operator=(const GradManager &) = delete;
 
   /// Makes backward() compute gradients of `tensors` too; a tensor that is attached again gets one more callback.
+  /// Parameters of a module that is frozen (Module::freeze()) get none while they are.
   GradManager &attach(const std::vector<Tensor> &tensors, const Callback &callback = nullptr);
   GradManager &attach(const Tensor &tensor, const Callback &callback = nullptr) {
     return attach(std::vector<Tensor>{tensor}, callback);

@@ -3,6 +3,7 @@
 
 #include "eager/tensor/Location.h"
 #include "tessera/Autodiff.h"
+#include "tessera/Frozen.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -138,6 +139,11 @@ std::vector<std::pair<std::string, Module *>> Module::namedModules() {
 Module &Module::train(bool mode) {
   for (const auto &[path, module] : namedModules())
     *module->training = mode;
+  return *this;
+}
+
+Module &Module::freeze(bool frozen) {
+  detail::setFrozen(parameters(), frozen);
   return *this;
 }
 

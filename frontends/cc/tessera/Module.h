@@ -67,6 +67,12 @@ public:
   /// What train() set last; true at first.
   bool isTraining() const { return *training; }
 
+  /// Leaves the parameters here and below as they are: they lose their gradient and get none, and optimizers pass them
+  /// by. Returns the module. Running statistics still move in training.
+  Module &freeze(bool frozen = true);
+  /// Ends what freeze() began, here and below.
+  Module &unfreeze() { return freeze(false); }
+
   /// Parameters and buffers by path, with their present values, which later updates do not change.
   StateDict stateDict() const;
   /// Sets parameters and buffers by path; sizes other than 1 must agree (Python writes [C] for [1, C, 1, 1]), dtypes

@@ -2,6 +2,7 @@
 #include "tessera/Optimizer.h"
 
 #include "tessera/Autodiff.h"
+#include "tessera/Frozen.h"
 #include "tessera/Texts.h"
 #include "tessera/functional.h"
 
@@ -79,10 +80,11 @@ ParameterState &Optimizer::stateOf(const Tensor &parameter) {
 
 Optimizer &Optimizer::step() {
   NoGrad noGrad;
+  detail::noteFrozen();
   for (const std::unique_ptr<Group> &group : groups)
     for (const Tensor &parameter : group->params) {
       Tensor grad = parameter.grad();
-      if (grad.isDefined())
+      if (grad.isDefined() && !detail::isFrozen(parameter))
         updateParameter(*group, parameter, grad);
     }
   return *this;

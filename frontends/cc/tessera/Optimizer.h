@@ -28,7 +28,7 @@ public:
   Optimizer(const Optimizer &) = delete;
   Optimizer &operator=(const Optimizer &) = delete;
 
-  /// Updates every parameter that has a gradient; returns the optimizer.
+  /// Updates every parameter that has a gradient and is not frozen; returns the optimizer.
   Optimizer &step();
   /// Forgets the gradients; returns the optimizer.
   Optimizer &clearGrad();

@@ -1,6 +1,7 @@
 //===- module_test.cpp - modules, their state, optimizers ----------------===//
 #include "tessera/Autodiff.h"
 #include "tessera/Init.h"
+#include "tessera/Jit.h"
 #include "tessera/Layers.h"
 #include "tessera/Optimizers.h"
 #include "tessera/Random.h"
@@ -59,6 +60,53 @@ TEST_CASE("modes reach every module") {
   CHECK(!net.norm.isTraining());
   net.train();
   CHECK(net.norm.isTraining());
+}
+
+TEST_CASE("frozen parameters get no gradient and stay, eagerly and in traces") {
+  Linear first(2, 2), second(2, 2);
+  SGD sgd({first.weight, first.bias, second.weight, second.bias}, {.lr = 0.5, .weightDecay = 0.1});
+  GradManager manager;
+  manager.attach(first.parameters()).attach(second.parameters());
+  auto step = [&](const Tensor &x) {
+    auto recording = manager.record();
+    Tensor loss = second(first(x)).sum();
+    manager.backward(loss);
+    (void)sgd.step().clearGrad();
+    return loss;
+  };
+  auto traced = jit::trace(step);
+  auto moves = [](Module &module, auto call) {
+    std::vector<char> before = module.parameters()[1].toBytes();
+    (void)call(ones({3, 2}));
+    return module.parameters()[1].toBytes() != before;
+  };
+  SECTION("eagerly") {
+    first.weight.setGrad(ones({2, 2}));
+    CHECK(&first.freeze() == &first);
+    CHECK(!first.weight.grad().isDefined());
+    CHECK(!moves(first, step));
+    CHECK(moves(second, step));
+    first.unfreeze();
+    CHECK(moves(first, step));
+  }
+  SECTION("a trace that was recorded before follows") {
+    for (int turn = 0; turn < 2; ++turn) {
+      for (int call = 0; call < 3; ++call)
+        CHECK(moves(first, traced));
+      first.freeze();
+      for (int call = 0; call < 3; ++call) {
+        CHECK(!moves(first, traced));
+        CHECK(moves(second, traced));
+      }
+      first.unfreeze();
+    }
+  }
+  SECTION("within a traced function nothing is frozen") {
+    auto freezes = jit::trace([&](const Tensor &x) { return first.freeze().parameters()[0] + x; });
+    std::optional<Error> error = thrown([&] { (void)freezes(tensor(1.0f)); });
+    REQUIRE(error);
+    CHECK_THAT(error->what(), Catch::StartsWith("freeze: a module must be frozen outside of traced functions"));
+  }
 }
 
 TEST_CASE("batch norm normalises, and moves its statistics in training only") {
