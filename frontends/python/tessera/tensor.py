@@ -71,7 +71,13 @@ def _rebuild(cls, array, dtype, name, qparams=None, format="default"):
 def _reduce(self, protocol=None):
     row = type(self), self.numpy(), str(self._dtype_key), self.name
     further = _own_qparams(self), self.format
-    return _rebuild, row if further == (None, "default") else (*row, *further)
+    row = row if further == (None, "default") else (*row, *further)
+    return (_rebuild, row, {"_is_frozen": True}) if _is_frozen(self) else (_rebuild, row)
+
+
+def _is_frozen(self):
+    """Whether `Module.freeze` holds for it."""
+    return getattr(self, "_is_frozen", False)
 
 
 _known_qparams = {}  # by id of a tensor that lives: a weak reference and its QParams
@@ -114,7 +120,7 @@ def _like(self, value):
     result = type(self)(value, name=self.name or None)
     if _own_qparams(self) is not None:
         _set_qparams(result, copy.copy(_own_qparams(self)))
-    if getattr(self, "_is_frozen", False):
+    if _is_frozen(self):
         result._is_frozen = True
     return result
 

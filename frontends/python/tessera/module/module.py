@@ -255,6 +255,7 @@ class Module:
     def freeze(self, frozen=True):
         """Leaves the parameters here and below as they are: they lose their gradient and get none,
         and optimizers pass them by. Returns the module. Running statistics still move in training.
+        Copies, pickles and files of the module (`tessera.save`) are frozen, too; a state is not.
         """
         set_frozen(self.parameters(), frozen)
         return self

@@ -12,6 +12,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from ..autodiff.frozen import is_frozen
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor, _own_qparams
 from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
@@ -137,9 +138,13 @@ class Encoder:
         return {kind: node}
 
     def _marks(self, tensor, path):
-        """Further entries of a tensor: its name, format and qparams, where it has them."""
+        """Further entries of a tensor: its name, format and qparams, where it has them, and
+        whether it is frozen.
+        """
         marks = {"name": tensor.name, "format": tensor.format}
         marks = {key: text for key, text in marks.items() if text not in ("", "default")}
+        if is_frozen(tensor):
+            marks["frozen"] = True
         qparams = _own_qparams(tensor)
         if qparams is not None:
             parts = {key: getattr(qparams, key) for key in _QPARAMS}
@@ -221,6 +226,8 @@ class Decoder:
             tensor.name = body.get("name", "")
             if "format" in body:
                 tensor.format = body["format"]
+            if body.get("frozen"):
+                tensor._is_frozen = True
             if "qparams" in body:
                 tensor.qparams = _qparams_of(self.decode(body["qparams"]))
             return tensor

@@ -1,10 +1,12 @@
 """Module.freeze: parameters that neither GradManager nor optimizers change."""
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
 import pytest
+import tessera
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 import tessera.optimizer as optim
@@ -100,6 +102,37 @@ def test_copies_are_frozen_too_and_gradients_go_through():
     with manager:
         manager.backward((net.eval()(x) ** 2).sum())
     assert x.grad is not None and all(each.grad is None for each in net.parameters())
+
+
+def saved(net, path):
+    tessera.save(net, path)
+    return tessera.load(path, allow_code=True)
+
+
+@pytest.mark.parametrize("kept", [lambda net, _: pickle.loads(pickle.dumps(net)), saved])
+def test_pickles_and_files_of_a_module_are_frozen(kept, tmp_path):
+    net = network()
+    net[0].freeze()
+    again = kept(net, tmp_path / "net.tess")
+    before = values(again)
+    trainer(again, OPTIMIZERS["SGD"](again.parameters()))()
+    assert moved(again, before) == [False, False, True, True, True, True]
+    state = network()
+    state.load_state_dict(kept(net, tmp_path / "net.tess").state_dict())
+    before = values(state)
+    trainer(state, OPTIMIZERS["SGD"](state.parameters()))()
+    assert all(moved(state, before))
+
+
+def test_a_file_of_a_step_leaves_frozen_parameters(tmp_path):
+    net = network()
+    net[0].freeze()
+    step = trainer(net, OPTIMIZERS["SGD"](net.parameters()))
+    traced = jit.trace(step, capture_as_const=True)
+    traced()
+    traced.dump(tmp_path / "step.tess", training=True)
+    program = jit.load(tmp_path / "step.tess")
+    assert [program().item() for _ in range(3)] == [step().item() for _ in range(3)]
 
 
 def test_a_traced_function_must_not_freeze():
