@@ -3,10 +3,12 @@
 import weakref
 from collections import OrderedDict
 
-from . import _core
+from . import _core, effects
 from ._tree import flatten, unflatten
 
 _known = {}  # by id of a tensor that lives: a weak reference and its hooks
+_watched = {}  # by id of a tensor that lives and was attached: a weak reference
+_settings = {"changes": 0}  # of hooks of such tensors and of modules, which a trace must see
 
 
 class HookHandler:
@@ -15,17 +17,36 @@ class HookHandler:
     def __init__(self, hooks, hook):
         self._hooks, self._key = hooks, object()
         hooks[self._key] = hook
+        self._note_change()
 
     def remove(self):
         """Takes the hook away; a second time does nothing."""
         self._hooks.pop(self._key, None)
+        self._note_change()
+
+    def _note_change(self):
+        """Traces that saw the hooks are of another state."""
+        if effects.current() is None:
+            _settings["changes"] += 1
+
+
+class _TensorHandler(HookHandler):
+    """That of a hook of the tensor with this id; no trace saw one that was never attached."""
+
+    def __init__(self, hooks, hook, key):
+        self._tensor = key
+        super().__init__(hooks, hook)
+
+    def _note_change(self):
+        if self._tensor in _watched:
+            super()._note_change()
 
 
 class _Active:
     """A hook of a tensor that tapes call, until it is removed."""
 
-    def __init__(self, handler_of, hook):
-        self.handler = HookHandler(handler_of, self)
+    def __init__(self, handler_of, hook, key):
+        self.handler = _TensorHandler(handler_of, self, key)
         self._known, self._hook = handler_of, hook
 
     def __call__(self, grad):
@@ -39,17 +60,21 @@ def register(tensor, hook):
     key = id(tensor)
     if key not in _known:
         _known[key] = weakref.ref(tensor, lambda _: _known.pop(key, None)), OrderedDict()
-    active = _Active(_known[key][1], hook)
+    active = _Active(_known[key][1], hook, key)
     _core.add_grad_hook(tensor, active)
     return active.handler
 
 
 def watch(state, tensors):
     """Makes the GradState give the gradients of `tensors`, and call their hooks."""
+    _core.note_item(_settings, "changes", "Tensor.register_hook")
     state.attach(tensors)
     for tensor in tensors:
-        if id(tensor) in _known:
-            for hook in _known[id(tensor)][1].values():
+        key = id(tensor)
+        if key not in _watched:
+            _watched[key] = weakref.ref(tensor, lambda _, key=key: _watched.pop(key, None))
+        if key in _known:
+            for hook in _known[key][1].values():
                 state.add_hook(tensor, hook)
 
 
@@ -57,6 +82,7 @@ def forward_between(module, hooks, inputs, kwargs):
     """Forward of the module, seen by its backward hooks where a gradient may be wanted."""
     if not hooks or not _core.num_tapes():
         return module.forward(*inputs, **kwargs)
+    _core.note_item(_settings, "changes", "Module.register_backward_hook")
     call = _ModuleCall(module, hooks)
     return call.leave(module.forward(*call.enter(inputs), **kwargs))
 

@@ -8,6 +8,7 @@ import tessera
 from tessera import module as M  # noqa: N812
 from tessera import optimizer
 from tessera.autodiff import GradManager, grad
+from tessera.jit import trace
 
 
 def parameter(*values):
@@ -212,3 +213,68 @@ def test_a_step_without_gradients_warns_once_with_its_line():
         warnings.simplefilter("error")
         sgd.step()
     assert w.item() == 0.5 and other.item() == 1
+
+
+def test_a_trace_follows_hooks_that_come_and_go():
+    w = parameter(1.0, 2.0)
+    manager = GradManager().attach(w)
+
+    def step():
+        with manager:
+            manager.backward((w * w).sum())
+        slope, w.grad = w.grad, None
+        return slope
+
+    traced = trace(step)
+    for _ in range(2):
+        assert [traced().tolist() for _ in range(3)] == [[2.0, 4.0]] * 3
+        handle = w.register_hook(lambda g: g * 10)
+        assert [traced().tolist() for _ in range(3)] == [[20.0, 40.0]] * 3
+        handle.remove()
+
+
+def test_hooks_of_computed_tensors_record_no_trace_anew():
+    calls = []
+
+    @trace
+    def step(x):
+        calls.append(0)
+        with GradManager().attach(x) as manager:
+            manager.backward((x * x).sum())
+        slope, x.grad = x.grad, None
+        return slope
+
+    x = parameter(3.0)
+    step(x), step(x)
+    recorded = len(calls)
+    for _ in range(3):
+        with GradManager().attach(x) as manager:
+            y = x * 2
+            y.register_hook(lambda g: g * 2)
+            manager.backward(y.sum())
+        assert x.grad.tolist() == [4.0]
+        x.grad = None
+        assert step(x).tolist() == [6.0]
+    assert len(calls) == recorded
+
+
+def test_a_trace_follows_hooks_of_modules():
+    net, w = M.Linear(2, 2, bias=False), parameter(1.0, 2.0)
+    net.weight._reset(tessera.Tensor([[1.0, 0.0], [0.0, 1.0]]))
+    manager = GradManager().attach(w)
+
+    def step():
+        with manager:
+            manager.backward((net(w.reshape(1, 2)) * 3).sum())
+        slope, w.grad = w.grad, None
+        return slope
+
+    traced = trace(step)
+    for scale in (2, 3, 2):
+        assert [traced().tolist() for _ in range(2)] == [[3.0, 3.0]] * 2
+        handle = net.register_backward_hook(lambda _, into, out, n=scale: (into[0] * n,))
+        assert [traced().tolist() for _ in range(2)] == [[3.0 * scale] * 2] * 2
+        handle.remove()
+        handle = net.register_backward_hook(lambda _, into, out, n=scale: (into[0] * n * 2,))
+        assert [traced().tolist() for _ in range(2)] == [[6.0 * scale] * 2] * 2
+        handle.remove()
