@@ -9,6 +9,7 @@ from tessera import _core, amp, jit
 from tessera.autodiff import GradManager
 from tessera.device import Device
 
+from tests.random.around import around
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import float64
 from tests.random.interchange import onnx
@@ -345,6 +346,7 @@ DRAWN = {
     "two_threads": two_threads,
     "gradient_outside": gradient_outside,
     "aliased": aliased,
+    "around": around,
     "float64": float64,
     "outside": outside,
 }
