@@ -254,6 +254,8 @@ llvm::Error Recorder::noteMove(const TensorImpl &tensor, const runtime::Device &
   bool isOwn = tensor.traceTag.owner == id;
   if (isOwn && recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
     return llvm::Error::success();
+  if (isOwn && mayInterrupt())
+    return interrupt([] { return llvm::Error::success(); });
   llvm::StringRef name = isOwn ? recording.valueList[tensor.traceTag.id].name : tensor.name();
   std::string move = nameOf(name) + " from " + tensor.storage().device().name() + " to " + to.name();
   for (Recorder *each = this; each; each = each->outer.get())
@@ -270,6 +272,16 @@ llvm::Error Recorder::noteMove(const TensorImpl &tensor, const runtime::Device &
 void Recorder::noteGrad(TensorImpl &variable) {
   if (llvm::none_of(grads, [&](const GradBefore &each) { return each.variable == &variable; }))
     grads.push_back({&variable, variable.grad()});
+}
+
+/// Runs what was recorded, then `between`, and begins another recording, also where that failed.
+llvm::Error Recorder::interrupt(llvm::function_ref<llvm::Error()> between) {
+  std::shared_ptr<Recorder> self = active; // which ends now
+  if (llvm::Error e = interruption(/*ends=*/true))
+    return e;
+  llvm::Error error = between();
+  llvm::Error begun = self->interruption(/*ends=*/false);
+  return llvm::joinErrors(std::move(error), std::move(begun));
 }
 
 llvm::Error Recorder::noteValueRead(TensorImpl &tensor) {
@@ -289,6 +301,8 @@ llvm::Error Recorder::noteValueRead(TensorImpl &tensor) {
     }
     return llvm::Error::success();
   }
+  if (isOwn && mayInterrupt())
+    return interrupt([] { return llvm::Error::success(); });
   if (isOwn && !(readsAllowed && runsOperators()))
     return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would "
                            "not), got a read of " +

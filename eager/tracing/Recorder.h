@@ -4,6 +4,9 @@
 #include "eager/stack/Apply.h"
 #include "eager/stack/Tracer.h"
 #include "eager/tracing/Recording.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <functional>
 
 namespace tess::eager {
 
@@ -42,6 +45,10 @@ public:
                                                          const DataSizes &dataSizes = {});
   /// Lets the function read values of its own tensors: the recording then says why it is no program.
   void allowReads() { readsAllowed = true; }
+  /// Ends a recording that runs nothing and runs it (`ends`), or begins the one that follows. A part of a function is
+  /// interrupted so where an operator, or the function, needs values: without it that is an error.
+  using Interruption = std::function<llvm::Error(bool ends)>;
+  void allowInterruptions(Interruption allowed) { interruption = std::move(allowed); }
   /// Must be called before the value of a tensor is read. An error when that would make the trace depend on data.
   llvm::Error noteValueRead(TensorImpl &tensor);
   /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
@@ -115,6 +122,10 @@ private:
   static std::shared_ptr<Recorder> create(llvm::ArrayRef<TensorRef> arguments, Mode mode, const DataSizes &dataSizes);
   bool runsOperators() const { return mode == Mode::Run; }
   llvm::Error infer(const Call &call, Tensors &results);
+  llvm::Error inferOrInterrupt(Call &call, Tensors &results, bool &isRecorded);
+  llvm::Error interrupt(llvm::function_ref<llvm::Error()> between);
+  /// Whether this recording may be, and is not around that of a body.
+  bool mayInterrupt() const { return interruption && current() == this; }
   llvm::Expected<Metas> inferMetas(const Call &call);
   void takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   void takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
@@ -148,6 +159,7 @@ private:
   std::unique_ptr<SizeTensors> sizeTensors;       // the same
   bool readsSizes = false;                        // a read is that of readSizes()
   bool readsAllowed = false;
+  Interruption interruption; // empty: there is none
   // Of a body: what recorded the thread before, and the tags of captured variables from there.
   std::shared_ptr<Recorder> outer;
   std::vector<std::pair<TensorRef, Tag>> outerTags;

@@ -91,6 +91,19 @@ llvm::Error Recorder::infer(const Call &call, Tensors &results) {
   return llvm::Error::success();
 }
 
+/// Infers the results of an operator that does not run. One whose sizes only data knows runs where the recording may be
+/// interrupted, and is no part of it.
+llvm::Error Recorder::inferOrInterrupt(Call &call, Tensors &results, bool &isRecorded) {
+  bool neededData = recording.dataShapes;
+  llvm::Error error = infer(call, results);
+  if (!error || !mayInterrupt() || neededData || !recording.dataShapes)
+    return error;
+  llvm::consumeError(std::move(error));
+  recording.dataShapes = isRecorded = false;
+  results.clear();
+  return interrupt([&] { return next(call, results); });
+}
+
 llvm::Expected<SizeValues> Recorder::readSizes(TensorImpl &tensor) {
   if (!isInt(tensor.dtype()) || tensor.numElements() > kMostSizeValues)
     return invalidArgument("shape: sizes must be at most " + llvm::Twine(kMostSizeValues) + " integers, got " +
@@ -100,6 +113,11 @@ llvm::Expected<SizeValues> Recorder::readSizes(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     if (std::optional<SizeValues> values = sizeTensors->of(recording, tensor.traceTag.id))
       return std::move(*values);
+  if (mayInterrupt()) {
+    if (llvm::Error e = interrupt([] { return llvm::Error::success(); }))
+      return std::move(e);
+    return integersOf(tensor);
+  }
   noteDataRead();
   readsSizes = true;
   llvm::Expected<SizeValues> values = integersOf(tensor);
@@ -118,9 +136,11 @@ llvm::Error Recorder::apply(Call &call, Tensors &results) {
   if (!isBody && call.isOpDef() && isOfGraph(static_cast<const OpDefOperator &>(call.op), call.operands))
     return invalidArgument("trace: a traced function must use no variable of a network, got one in " +
                            call.opDef().name());
-  bool runs = runsOperators() || !call.isOpDef();
-  if (llvm::Error e = runs ? next(call, results) : infer(call, results))
+  bool runs = runsOperators() || !call.isOpDef(), isRecorded = true;
+  if (llvm::Error e = runs ? next(call, results) : inferOrInterrupt(call, results, isRecorded))
     return e;
+  if (!isRecorded)
+    return llvm::Error::success(); // this recording has ended
   if (call.isOpDef())
     record(call, results);
   else if (call.op.kind == OperatorKind::CreateTensor)

@@ -254,12 +254,18 @@ thread_local std::shared_ptr<Recorder> recorder;
 /// The point in the recording where the gradient of the function begins.
 thread_local Recorder::Boundary boundary;
 
-void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, SizeMove move, bool reads) {
+void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, SizeMove move, bool reads,
+                const nb::object &between) {
   Recorder::Mode mode = run ? Recorder::Mode::Run : bounds ? Recorder::Mode::InferBounds : Recorder::Mode::InferOnly;
   DataSizes dataSizes{like ? like->recording : nullptr, std::move(move)};
   recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode, dataSizes));
   if (reads)
     recorder->allowReads();
+  if (!between.is_none())
+    recorder->allowInterruptions([between](bool ends) -> llvm::Error {
+      nb::object done = nb::steal(PyObject_CallFunctionObjArgs(between.ptr(), ends ? Py_True : Py_False, nullptr));
+      return done ? llvm::Error::success() : takePythonError();
+    });
 }
 
 /// `wanted`, with other tensors of the same value, which tapes know by it, for those that the recorded call updates.
@@ -432,8 +438,10 @@ void initTrace(nb::module_ &module) {
   module.def(
       "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
       nb::arg("like").none() = nb::none(), nb::arg("move") = SizeMove(), nb::arg("reads") = false,
+      nb::arg("between").none() = nb::none(),
       "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
-      "sizes that depend on data. With `reads` values may be read, by which the recording is no program.");
+      "sizes that depend on data. With `reads` values may be read, by which the recording is no program. `between` is "
+      "called with True to run what is recorded, before a value is needed, and with False to record on.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = "",
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");

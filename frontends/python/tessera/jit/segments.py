@@ -14,7 +14,8 @@ class Segments:
     """The programs of a function with parts left out.
 
     Python runs at every call. Operators outside of the parts left out are recorded and run by one
-    program for each stretch between them; a stretch that reads as one before has its program.
+    program for each stretch between them; a stretch that reads as one before has its program. What
+    needs values within a stretch, such as `x[mask]`, runs eagerly and parts it.
     """
 
     def __init__(self, options):
@@ -33,8 +34,12 @@ class Segments:
                 self.end(seen)
 
     def begin(self, seen):
-        """A stretch begins."""
-        _core.trace_begin([], run=False)
+        """A stretch begins. It ends early where a value is needed: a size that depends on data."""
+
+        def between(ends):
+            self.end(seen) if ends else self.begin(seen)
+
+        _core.trace_begin([], run=False, between=between)
         seen.recording = True
 
     def end(self, seen):

@@ -1,5 +1,6 @@
 """Parts of traced functions left out, lazy and recorded-only traces, partial_trace."""
 
+import contextlib
 import threading
 
 import numpy as np
@@ -162,7 +163,7 @@ def test_errors_within_the_part():
             f(large)
 
 
-def test_values_are_not_looked_at_outside_of_the_part():
+def test_values_that_are_looked_at_outside_of_the_part_part_it():
     @jit.trace
     def f(x, look):
         y = x * 2
@@ -175,9 +176,39 @@ def test_values_are_not_looked_at_outside_of_the_part():
 
     x = tessera.Tensor([1.0])
     assert [f(x, False).item() for _ in range(3)] == [3, 3, 3]
-    with pytest.raises(ValueError, match="trace: a traced function must not look at the value"):
-        f(x, True)
+    assert [f(x * n, True).item() for n in (1, 2)] == [3, 5]
     assert f(x, False).item() == 3
+
+
+def masked(x, part):
+    y = x[x > 0] * 2
+    with part():
+        total = float(y.numpy().sum())
+    z = F.concat([y, x[x < 0]]) * total
+    return y.sum() + 1, F.non_zero(z), z[: len(y)], F.arange(F.argmax(x) + 1)
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_sizes_that_data_decides_beside_a_part(symbolic):
+    call = jit.trace(lambda x: masked(x, jit.exclude_from_trace), symbolic=symbolic)
+    for seed in range(6):
+        x = tensor(5, seed=seed)
+        assert same_bits(call(x), masked(x, contextlib.nullcontext))
+
+
+def test_a_failure_of_what_parts_a_stretch_is_told():
+    @jit.trace
+    def f(x, index):
+        with jit.exclude_from_trace():
+            pass
+        y = x[x > 0] * 2
+        return y[index]
+
+    x = tessera.Tensor([1.0, -1.0, 2.0])
+    assert [f(x, tessera.tensor([1])).tolist() for _ in range(3)] == [[4.0]] * 3
+    with pytest.raises(IndexError, match=r"index must be in \[-2, 1\]"):
+        f(x, tessera.tensor([5])).numpy()
+    assert f(x, tessera.tensor([0])).tolist() == [2.0]
 
 
 def test_traces_within_the_part_are_programs_of_their_own():
