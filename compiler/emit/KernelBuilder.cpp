@@ -39,6 +39,15 @@ KernelBuilder::Values KernelBuilder::loop(V lo, V hi, V step, llvm::ArrayRef<V> 
                    [&](mlir::Operation *branch, mlir::Operation *end) { scope.emplace(*this, branch, end); });
 }
 
+KernelBuilder::Values KernelBuilder::loopWhile(llvm::ArrayRef<V> init,
+                                               llvm::function_ref<Values(llvm::ArrayRef<V>)> body,
+                                               llvm::function_ref<V(llvm::ArrayRef<V>)> isMore,
+                                               llvm::function_ref<Values(llvm::ArrayRef<V>)> next) {
+  std::optional<OpenScope> scope;
+  return b.loopWhile(init, body, isMore, next,
+                     [&](mlir::Operation *branch, mlir::Operation *end) { scope.emplace(*this, branch, end); });
+}
+
 KernelBuilder::Values KernelBuilder::when(V condition, llvm::ArrayRef<V> otherwise, llvm::function_ref<Values()> body) {
   std::optional<OpenScope> scope;
   return b.ifThen(condition, otherwise, body,

@@ -30,6 +30,9 @@ public:
   // Scopes: each lives as long as the body that it is of.
   /// LaneBuilder::forLoop, whose body is a scope.
   Values loop(V lo, V hi, V step, llvm::ArrayRef<V> init, LaneBuilder::LoopBody body);
+  /// LaneBuilder::loopWhile, whose body is a scope.
+  Values loopWhile(llvm::ArrayRef<V> init, llvm::function_ref<Values(llvm::ArrayRef<V>)> body,
+                   llvm::function_ref<V(llvm::ArrayRef<V>)> isMore, llvm::function_ref<Values(llvm::ArrayRef<V>)> next);
   /// LaneBuilder::ifThen, whose body is a scope.
   Values when(V condition, llvm::ArrayRef<V> otherwise, llvm::function_ref<Values()> body);
 

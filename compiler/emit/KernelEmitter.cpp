@@ -2,6 +2,7 @@
 #include "compiler/emit/KernelEmitter.h"
 
 #include "compiler/emit/KernelLoops.h"
+#include "compiler/emit/KernelPieces.h"
 #include "compiler/emit/KernelScans.h"
 #include "compiler/emit/KernelTiles.h"
 #include "compiler/emit/Reduction.h"
@@ -27,7 +28,7 @@ class KernelEmitter : KernelLoops {
 public:
   KernelEmitter(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const KernelBuilder::Arguments &args,
                 KernelBuilder &k, ThreadTeam *team = nullptr)
-      : KernelLoops(b, k), spec(spec), plan(plan), args(args), team(team) {}
+      : KernelLoops(b, k), spec(spec), plan(plan), args(args), team(team), pieces(spec, b, k) {}
 
   /// The elements or rows of a thread of a grid.
   void grid(const GridWalk &walk) {
@@ -100,7 +101,7 @@ public:
 
 private:
   using Range = KernelBuilder::Range;
-  using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
+  using Box = KernelPieces::Box;
 
   /// Enters element `linear` of the row-major parallel domain.
   void enterElement(V linear) {
@@ -117,9 +118,6 @@ private:
   }
 
   bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
-
-  /// All positions in the last reduced group.
-  Range wholeDomain() { return {b.index(0), k.size(spec.numGroups() - 1)}; }
 
   llvm::SmallVector<int> reducesOf(unsigned phase) const {
     llvm::SmallVector<int> found;
@@ -138,16 +136,16 @@ private:
   }
 
   /// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
-  Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
+  Values reducedLoops(unsigned first, const Box &box, llvm::ArrayRef<V> init, Body body) {
     unsigned group = spec.numParallel + first;
     bool isLast = first + 1 == spec.numReduced;
     if (isLast && team)
-      return threadLoop(last, group, init, body);
+      return threadLoop(box[first], group, init, body);
     if (isLast && !lanesAreParallel())
-      return vectorLoop(last.lo, last.hi, group, init, body);
-    Range within = k.withinReduced(first);
+      return vectorLoop(box[first].lo, box[first].hi, group, init, body);
+    Range within = spec.order == ReductionOrder::Lanes ? box[first] : k.withinReduced(first);
     return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
-      return isLast ? body(values) : reducedLoops(first + 1, last, values, body);
+      return isLast ? body(values) : reducedLoops(first + 1, box, values, body);
     });
   }
 
@@ -158,7 +156,7 @@ private:
     return reductions;
   }
 
-  void define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded) {
+  void define(llvm::ArrayRef<int> nodes, llvm::MutableArrayRef<Reduction> reductions, llvm::ArrayRef<V> folded) {
     for (auto [reduction, index] : llvm::zip_equal(reductions, nodes)) {
       k.define(index, reduction.finish(folded.take_front(reduction.numParts())));
       folded = folded.drop_front(reduction.numParts());
@@ -166,9 +164,9 @@ private:
   }
 
   /// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them.
-  Values foldAcrossLanes(Range range, Reductions &reductions) {
+  Values foldAcrossLanes(const Box &box, Reductions &reductions) {
     Values init = eachOf(reductions, [&](Reduction &r) { return team ? r.startOf(team->lane()) : r.start(); });
-    Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
+    Values parts = reducedLoops(0, box, init, [&](llvm::ArrayRef<V> carried) {
       Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
       k.storeElements();
       return next;
@@ -176,17 +174,28 @@ private:
     return eachOf(reductions, [&](Reduction &r, auto own) { return team ? r.fold(own, *team) : r.fold(own); }, parts);
   }
 
-  /// Folds the chunks of `range`, which starts with one, and combines their results; `use` gets each start and result.
+  KernelPieces::Folded foldPieces(Reductions &reductions) {
+    return pieces.foldAll(reductions, [&](const Box &piece) { return foldAcrossLanes(piece, reductions); });
+  }
+
+  /// The totals of the chunks of `range`, which starts with one; `use` gets each start and the chunk's own.
   Values foldChunks(
       Range range, Reductions &reductions,
       llvm::function_ref<void(V, llvm::ArrayRef<V>)> use = [](V, llvm::ArrayRef<V>) {}) {
-    Values none = eachOf(reductions, [](Reduction &r) { return r.none(); });
-    return k.loop(range.lo, range.hi, b.index(kReductionChunk), none, [&](V start, llvm::ArrayRef<V> before) {
-      V end = start + b.index(kReductionChunk);
-      Values folded = foldAcrossLanes({start, select(lt(end, range.hi), end, range.hi)}, reductions);
-      use(start, folded);
-      return eachOf(reductions, [](Reduction &r, auto a, auto c) { return r.merge(a, c); }, before, folded);
+    V size = b.index(kReductionChunk);
+    Values none = KernelPieces::noTotals(reductions);
+    return k.loop(range.lo, range.hi, size, none, [&](V start, llvm::ArrayRef<V> before) {
+      V end = start + size;
+      auto fold = [&](const Box &piece) { return foldAcrossLanes(piece, reductions); };
+      Range chunk = {start, select(lt(end, range.hi), end, range.hi)};
+      Values totals = pieces.totalsOf(pieces.foldRange(chunk, reductions, fold), reductions);
+      use(start, totals);
+      return KernelPieces::addTotals(reductions, before, totals);
     });
+  }
+
+  void defineTotals(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> totals) {
+    define(nodes, reductions, eachOf(reductions, [](Reduction &r, auto own) { return r.resultOf(own); }, totals));
   }
 
   void reduceAcrossLanes() {
@@ -194,8 +203,10 @@ private:
       k.enterPhase(phase);
       llvm::SmallVector<int> nodes = reducesOf(phase);
       Reductions reductions = reductionsOf(nodes);
-      define(nodes, reductions,
-             spec.goesInChunks() ? foldChunks(wholeDomain(), reductions) : foldAcrossLanes(wholeDomain(), reductions));
+      if (spec.goesInChunks())
+        defineTotals(nodes, reductions, foldChunks(pieces.wholeOfLast(), reductions));
+      else
+        define(nodes, reductions, pieces.resultsOf(foldPieces(reductions), reductions));
     }
     k.storeRows();
   }
@@ -207,7 +218,7 @@ private:
     k.enterPhase(0);
     llvm::SmallVector<int> nodes = reducesOf(0);
     Reductions reductions = reductionsOf(nodes);
-    V size = wholeDomain().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
+    V size = pieces.wholeOfLast().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
     auto placeOf = [&](V chunk, size_t part) {
       mlir::Value start = b.address(args.scratch, chunk * b.index(plan.scratchBytesPerChunk), Elem::I8);
       return b.addressConst(start, int64_t(part * runtime::kChunkPartBytes), Elem::I8);
@@ -222,18 +233,19 @@ private:
     });
     k.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
       V count = select(alone, b.index(0), lshr(size + b.index(kReductionChunk - 1), kShift));
-      define(nodes, reductions, k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
-        size_t number = 0;
-        return eachOf(
-            reductions,
-            [&](Reduction &r, auto own) {
-              Values parts;
-              for (unsigned part = 0; part < r.numParts(); ++part)
-                parts.push_back(b.load(placeOf(chunk, number++), r.partElem(part), false));
-              return r.merge(own, parts);
-            },
-            before);
-      }));
+      defineTotals(nodes, reductions,
+                   k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
+                     size_t number = 0;
+                     return eachOf(
+                         reductions,
+                         [&](Reduction &r, auto own) {
+                           Values parts;
+                           for (unsigned part = 0; part < r.numParts(); ++part)
+                             parts.push_back(b.load(placeOf(chunk, number++), r.totalElem(part), false));
+                           return r.addTotal(own, parts);
+                         },
+                         before);
+                   }));
       k.storeRows();
       return Values();
     });
@@ -258,12 +270,9 @@ private:
   /// Lanes run along the last parallel group: every column has 16 partial results in memory, folded by the same tree. A
   /// block of columns goes through the reduced domain together, so that several cache lines of each row are read at a
   /// time.
-  void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
-    unsigned columns = spec.numParallel - 1;
-    for (Reduction &state : states)
-      state.startColumns(vectors);
-    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
-      return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
+  void columnPiece(V start, V end, const Box &piece, llvm::MutableArrayRef<Reduction> states) {
+    reducedLoops(0, piece, {}, [&](llvm::ArrayRef<V>) {
+      return vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
         for (Reduction &state : states)
           state.stepColumns();
         k.storeElements();
@@ -272,13 +281,36 @@ private:
     });
   }
 
+  /// Leaves the results in the partial results: those of the only piece, or what all pieces come to.
+  void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
+    bool inPieces = KernelPieces::suit(states);
+    for (Reduction &state : states)
+      state.startColumns(vectors, inPieces);
+    pieces.each(states, b.constantBits(Elem::I1, false, 1), [&](const Box &piece, llvm::ArrayRef<V> isFirst) {
+      columnPiece(start, end, piece, states);
+      if (inPieces) {
+        V isLast = pieces.isLast(piece);
+        k.when(bitNot(isFirst[0] & isLast), {}, [&] { return addColumns(end - start, isFirst[0], isLast, states); });
+      }
+      return Values{b.constantBits(Elem::I1, false, 0)};
+    });
+  }
+
+  /// Adds a piece of several to the totals of a block's columns.
+  Values addColumns(V count, V isFirst, V isLast, llvm::MutableArrayRef<Reduction> states) {
+    return b.forLoop(b.index(0), count, b.index(kLanes), {}, [&](V column, llvm::ArrayRef<V>) {
+      for (Reduction &state : states)
+        state.addColumns(column, isFirst, isLast);
+      return Values();
+    });
+  }
+
   void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last) {
     llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
     for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phaseNow()))
       buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
     vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
-      for (auto [index, state] : llvm::zip_equal(reduces, states))
-        k.define(index, state.finish(state.foldColumns()));
+      define(reduces, states, eachOf(states, [](Reduction &r) { return r.foldColumns(); }));
       for (auto [index, buffer] : buffers)
         k.keep(index, buffer);
       if (last)
@@ -341,7 +373,7 @@ private:
     llvm::SmallVector<int> nodes = reducesOf(0);
     Reductions reductions = reductionsOf(nodes);
     Values none = eachOf(reductions, [&](Reduction &r) { return k.hasLanes() ? r.start() : r.none(); });
-    define(nodes, reductions, reducedLoops(0, wholeDomain(), none, [&](llvm::ArrayRef<V> carried) {
+    define(nodes, reductions, reducedLoops(0, pieces.whole(), none, [&](llvm::ArrayRef<V> carried) {
              return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
            }));
     k.storeRows();
@@ -349,14 +381,14 @@ private:
 
   /// What a thread writes at indices, element by element.
   void writeInOrder() {
-    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
+    reducedLoops(0, pieces.whole(), {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
   }
 
   /// Each position of what is walked in order goes through all columns, so that it finds its place once, and what is
   /// written there lies side by side.
   void writeInColumns() {
     k.enterPhase(0);
-    columnPhase(args.innerLo, args.innerHi, /*vectors=*/0, {});
+    columnPiece(args.innerLo, args.innerHi, pieces.whole(), {});
   }
 
   /// The columns of the open row from `first` on.
@@ -387,6 +419,7 @@ private:
   const KernelPlan &plan;
   const KernelBuilder::Arguments &args;
   ThreadTeam *team; // of a grid whose threads are no lanes
+  KernelPieces pieces;
 };
 
 /// The spec of a grid: lanes go along the rows, where operands have the classes that the strides there allow. A thread

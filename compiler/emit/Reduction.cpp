@@ -55,10 +55,10 @@ Values Reduction::start() {
   return parts;
 }
 
-Values Reduction::none() {
-  Values parts = {neutral(false)};
+Values Reduction::nothing(bool vector) {
+  Values parts = {neutral(vector)};
   if (hasPlace) // ties go to the lower place, so this is never wrong
-    parts.push_back(b.constantBits(partElem(1), false, 0));
+    parts.push_back(b.constantBits(partElem(1), vector, 0));
   return parts;
 }
 
@@ -86,6 +86,24 @@ Values Reduction::merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> c) {
   V same = bitNot(better(a[0], c[0])) & lt(c[1], a[1]);
   V take = better(c[0], a[0]) | same;
   return {select(take, c[0], a[0]), select(take, c[1], a[1])};
+}
+
+bool Reduction::sumsFloats() const {
+  return (node.reduceKind == ReduceKind::Sum || node.reduceKind == ReduceKind::Mean) && isFloat(partElem(0));
+}
+
+Elem Reduction::totalElem(unsigned part) const { return sumsFloats() ? Elem::F64 : partElem(part); }
+
+Values Reduction::noTotal(bool vector) {
+  return sumsFloats() ? Values{b.constant(Elem::F64, vector, -0.0)} : nothing(vector);
+}
+
+Values Reduction::addTotal(llvm::ArrayRef<V> a, llvm::ArrayRef<V> c) {
+  return sumsFloats() ? Values{a[0] + b.convert(c[0], Elem::F64)} : merge(a, c);
+}
+
+Values Reduction::resultOf(llvm::ArrayRef<V> total) {
+  return sumsFloats() ? Values{b.convert(total[0], partElem(0))} : Values(total);
 }
 
 V Reduction::elementNumber() { return k.reducedElementNumber(computeElem(node.dtype)); }
@@ -150,17 +168,25 @@ unsigned Reduction::bytesPerVector() const {
   return bytes;
 }
 
-void Reduction::startColumns(unsigned vectors) {
-  for (unsigned part = 0; part < numParts(); ++part)
+/// Partial result number `slot` of columns before their first element, as in start().
+Values Reduction::startOfSlot(V slot) {
+  Values parts = {neutral(true)};
+  if (hasPlace)
+    parts.push_back(b.splat(b.convert(slot, partElem(1))));
+  return parts;
+}
+
+void Reduction::startColumns(unsigned vectors, bool hasTotals) {
+  for (unsigned part = 0; part < numParts(); ++part) {
     memory[part] = b.stackBuffer(partElem(part), kLanes * vectors, true);
+    if (hasTotals)
+      totals[part] = b.stackBuffer(totalElem(part), vectors, true);
+  }
   b.forLoop(b.index(0), b.index(int64_t(vectors) * kLanes * kLanes), b.index(kLanes), {},
             [&](V offset, llvm::ArrayRef<V>) {
-              b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
-              if (hasPlace) { // the first element of the partial result, as in start()
-                V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(llvm::ConstantLog2<kLanes>()))) &
-                         b.index(kLanes - 1);
-                b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
-              }
+              V slot = b.binary(LaneBuilder::Bin::LShr, offset, b.index(llvm::ConstantLog2<kLanes>()));
+              for (auto [part, value] : llvm::enumerate(startOfSlot(slot & b.index(kLanes - 1))))
+                b.store(value, b.address(memory[part], offset, partElem(part)));
               return Values();
             });
 }
@@ -192,6 +218,46 @@ Values Reduction::foldColumns() {
     for (unsigned slot = 0; slot < width; ++slot)
       slots[slot] = merge(slots[slot], slots[slot + width]);
   return slots[0];
+}
+
+mlir::Value Reduction::placeOfSlot(V column, V slot, unsigned part) {
+  return b.address(memory[part], (column + slot) * b.index(kLanes), partElem(part));
+}
+
+Values Reduction::loadSlot(V column, V slot) {
+  Values parts;
+  for (unsigned part = 0; part < numParts(); ++part)
+    parts.push_back(b.load(placeOfSlot(column, slot, part), partElem(part), true));
+  return parts;
+}
+
+void Reduction::storeSlot(llvm::ArrayRef<V> parts, V column, V slot) {
+  for (auto [part, value] : llvm::enumerate(parts))
+    b.store(value, placeOfSlot(column, slot, part));
+}
+
+// A loop, which is little code for what runs once in a piece. Slot 15 - i goes to the one whose number lacks its
+// highest bit: the tree of foldColumns().
+void Reduction::addColumns(V column, V isFirst, V isLast) {
+  b.forLoop(b.index(0), b.index(kLanes - 1), b.index(1), {}, [&](V i, llvm::ArrayRef<V>) {
+    V from = b.index(kLanes - 1) - i, zeros = b.unary(LaneBuilder::Un::CountLeadingZeros, from);
+    V to = from ^ b.binary(LaneBuilder::Bin::Shl, b.index(1), b.index(63) - zeros);
+    storeSlot(merge(loadSlot(column, to), loadSlot(column, from)), column, to);
+    storeSlot(startOfSlot(from), column, from);
+    return Values();
+  });
+  Values before;
+  for (auto [part, none] : llvm::enumerate(noTotal(true))) {
+    V kept = b.load(b.address(totals[part], column, totalElem(part)), totalElem(part), true);
+    before.push_back(select(isFirst, none, kept));
+  }
+  Values all = addTotal(before, loadSlot(column, b.index(0)));
+  for (auto [part, total] : llvm::enumerate(all))
+    b.store(total, b.address(totals[part], column, totalElem(part)));
+  Values next = startOfSlot(b.index(0));
+  for (auto [result, start] : llvm::zip_equal(resultOf(all), next))
+    start = select(isLast, result, start);
+  storeSlot(next, column, b.index(0));
 }
 
 V Reduction::finish(llvm::ArrayRef<V> folded) {

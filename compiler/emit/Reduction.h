@@ -3,7 +3,9 @@
 // The order of evaluation that promise "one result" fixes, once: element e of
 // the last reduced group goes to partial result e mod 16, a halving tree
 // (8, 4, 2, 1) ends it. Partial results are the lanes of a vector, or 16 vectors
-// in memory with a column in each lane; both give the same bits.
+// in memory with a column in each lane; both give the same bits. A float sum
+// goes in pieces of kSumPiece elements, each summed so; their results are added
+// in float64, in row-major order.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -32,9 +34,20 @@ public:
 
   unsigned numParts() const { return partsOf(node.reduceKind); }
 
-  /// The result of no chunk, and that of two sets of elements, the first of which stand before the second's.
-  LaneBuilder::Values none();
+  /// The result of no elements, and that of two sets of elements, the first of which stand before the second's.
+  LaneBuilder::Values none() { return nothing(false); }
   LaneBuilder::Values merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> b);
+
+  // Totals: results of pieces and of chunks. A sum of floats has them in float64.
+  /// Whether it is a sum or a mean of floats, which goes in pieces.
+  bool sumsFloats() const;
+  /// The total of nothing.
+  LaneBuilder::Values noTotal(bool vector = false);
+  /// Adds a result, or a total, of later elements to the total `a`.
+  LaneBuilder::Values addTotal(llvm::ArrayRef<V> a, llvm::ArrayRef<V> b);
+  /// The result that a total stands for.
+  LaneBuilder::Values resultOf(llvm::ArrayRef<V> total);
+  Elem totalElem(unsigned part) const;
 
   // Lanes along the last reduced group.
   /// The partial results before the first element.
@@ -53,11 +66,16 @@ public:
   // Lanes along the last parallel group; partial results in memory, for a block of columns.
   /// Stack bytes for a vector of columns.
   unsigned bytesPerVector() const;
-  /// The same three for columns: startColumns() sets aside memory for `vectors` vectors of them, stepColumns() takes in
-  /// the elements of the current vector of columns, and foldColumns() gives a vector: one result for each column.
-  void startColumns(unsigned vectors);
+  /// Sets memory aside for `vectors` vectors of columns, and for their totals where `hasTotals`, and begins a
+  /// reduction.
+  void startColumns(unsigned vectors, bool hasTotals);
+  /// Takes in the elements of the current vector of columns.
   void stepColumns();
+  /// Returns a vector of results: one for each column of the current vector.
   LaneBuilder::Values foldColumns();
+  /// Adds a piece of several to the totals of the vector of columns from `column` of the block on, and begins the next
+  /// one; the last one leaves what all come to in the partial results.
+  void addColumns(V column, V isFirst, V isLast);
 
   Elem partElem(unsigned part) const;
   /// The node's value from the folded parts.
@@ -66,10 +84,15 @@ public:
 private:
   V argument();
   V neutral(bool vector);
+  LaneBuilder::Values nothing(bool vector);
   V elementNumber();
   /// One step: `place` is the elements' number (ArgMax, ArgMin).
   LaneBuilder::Values accumulate(llvm::ArrayRef<V> parts, V value, V place);
   V better(V a, V b);
+  LaneBuilder::Values startOfSlot(V slot);
+  mlir::Value placeOfSlot(V column, V slot, unsigned part);
+  LaneBuilder::Values loadSlot(V column, V slot);
+  void storeSlot(llvm::ArrayRef<V> parts, V column, V slot);
 
   KernelBuilder &k;
   LaneBuilder &b;
@@ -77,7 +100,7 @@ private:
   DType from;      // of the argument
   DType valueType; // of the partial results
   bool hasPlace;
-  mlir::Value memory[2];
+  mlir::Value memory[2], totals[2]; // of columns
 };
 
 /// The results of `call(reduction, its slice of each list)` in one list; the lists have the parts of all reductions.

@@ -9,7 +9,10 @@
 // of evaluation that promise "one result" fixes: a reduction keeps 16 partial
 // results; element e of the last reduced group goes to lane e mod 16, earlier
 // reduced groups are walked outside in row-major order; a halving tree
-// (8, 4, 2, 1) ends it. A reduction of everything goes in chunks of
+// (8, 4, 2, 1) ends it. A float sum goes in pieces, each summed so, whose
+// results are added in float64: kSumPiece elements of the last group; of an
+// earlier group as many positions as take 64 steps of a lane, one at least, the
+// groups behind it then being whole. A reduction of everything goes in chunks of
 // kReductionChunk elements, each reduced so and combined with the chunks before
 // it. A reduction over windows is sequential: one result, to which the elements
 // are added one by one in row-major order; so is a scan, which keeps the result

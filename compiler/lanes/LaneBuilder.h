@@ -172,6 +172,10 @@ public:
   /// for (iv = lo; iv < hi; iv += step), i64.
   Values forLoop(LaneValue lo, LaneValue hi, LaneValue step, llvm::ArrayRef<LaneValue> init, LoopBody body,
                  Enter enter = nullptr);
+  /// do { values = body(carried) } while (isMore(values) && (carried = again(values))): returns the last values.
+  Values loopWhile(llvm::ArrayRef<LaneValue> init, llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body,
+                   llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> isMore,
+                   llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> again, Enter enter = nullptr);
   /// The values of `body` where `condition` holds, else `otherwise`.
   Values ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise, llvm::function_ref<Values()> body,
                 Enter enter = nullptr);

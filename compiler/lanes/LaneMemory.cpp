@@ -131,6 +131,32 @@ LaneBuilder::Values LaneBuilder::forLoop(LaneValue lo, LaneValue hi, LaneValue s
   return carried;
 }
 
+LaneBuilder::Values LaneBuilder::loopWhile(llvm::ArrayRef<LaneValue> init,
+                                           llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body,
+                                           llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> isMore,
+                                           llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> again, Enter enter) {
+  Operation *after = next();
+  Block *before = after->getBlock(), *exit = before->splitBlock(after);
+  llvm::SmallVector<Value> start = raw(init);
+  Block *inner = blockBefore(exit, start), *back = blockBefore(exit);
+  ops.setInsertionPointToEnd(before);
+  auto branch = LLVM::BrOp::create(ops, loc, start, inner);
+  ops.setInsertionPointToEnd(inner);
+  auto end = LLVM::BrOp::create(ops, loc, ValueRange(), back); // until the condition is known
+  ops.setInsertionPoint(end);
+  if (enter)
+    enter(branch, end);
+  Values values = body(rewrap(*this, inner->getArguments(), init));
+  LLVM::CondBrOp::create(ops, loc, isMore(values).get(), back, exit);
+  end.erase();
+  ops.setInsertionPointToEnd(back);
+  auto jump = LLVM::BrOp::create(ops, loc, start, inner); // its operands become the values of again()
+  ops.setInsertionPoint(jump);
+  jump.getDestOperandsMutable().assign(raw(again(values)));
+  ops.setInsertionPoint(after);
+  return values;
+}
+
 LaneBuilder::Values LaneBuilder::ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise,
                                         llvm::function_ref<Values()> body, Enter enter) {
   Operation *after = next();

@@ -49,6 +49,31 @@ static constexpr BitsChange kChanges[] = {
     {8, "cosine_similarity norm normalize triplet_margin_loss", "float32", 0, 1e-5,
      "computed in float64 inside and rounded once; norms of an ord other than 2 and infinite ones"},
     {8, "cosine_similarity norm normalize triplet_margin_loss", "float16 bfloat16", 0, 0.02, "the same"},
+    {8,
+     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d batch_norm binary_cross_entropy cosine_similarity "
+     "cross_entropy dot general_norm group_norm hinge_loss huber_loss instance_norm kl_div l1_loss layer_norm "
+     "log_softmax "
+     "logsumexp mean nll_loss norm normalize rms_norm scaled_dot_product_attention smooth_l1_loss softmax square_loss "
+     "std "
+     "sum trace triplet_margin_loss var",
+     "float32", 0, 1e-2,
+     "sums of more than 1024 elements go in pieces, whose results are added in float64: one of 10^7 was off by 6e-3"},
+    {8,
+     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d batch_norm binary_cross_entropy cosine_similarity "
+     "cross_entropy dot general_norm group_norm hinge_loss huber_loss instance_norm kl_div l1_loss layer_norm "
+     "log_softmax "
+     "logsumexp mean nll_loss norm normalize rms_norm scaled_dot_product_attention smooth_l1_loss softmax square_loss "
+     "std "
+     "sum trace triplet_margin_loss var",
+     "float64", 0, 1e-9, "sums of more than 1024 elements go in pieces"},
+    {8,
+     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d batch_norm binary_cross_entropy cosine_similarity "
+     "cross_entropy dot general_norm group_norm hinge_loss huber_loss instance_norm kl_div l1_loss layer_norm "
+     "log_softmax "
+     "logsumexp mean nll_loss norm normalize rms_norm scaled_dot_product_attention smooth_l1_loss softmax square_loss "
+     "std "
+     "sum trace triplet_margin_loss var",
+     "float16 bfloat16", 0, 0.02, "pieces of float32 sums, before the result is rounded"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }

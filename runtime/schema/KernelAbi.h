@@ -25,6 +25,12 @@ constexpr unsigned kTileLanes = 4 * kLanes;
 constexpr int64_t kReductionChunk = 1 << 15;
 constexpr int64_t reductionChunks(int64_t elements) { return (elements + kReductionChunk - 1) / kReductionChunk; }
 
+/// Elements that partial results of a float sum take in before they are added up: 64 for each lane, whose sum is off by
+/// 1e-6 at most in float32. Results of such pieces are added in float64, so that the error does not grow with the
+/// length.
+constexpr int64_t kSumPiece = 64 * kLanes;
+static_assert(kReductionChunk % kSumPiece == 0);
+
 /// Bytes of each part of a chunk's result, in scratch.
 constexpr unsigned kChunkPartBytes = 8;
 

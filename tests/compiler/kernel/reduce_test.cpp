@@ -16,6 +16,7 @@ namespace {
 
 using runtime::kLanes;
 using runtime::kReductionChunk;
+using runtime::kSumPiece;
 
 template <typename T> bool isNanValue(T value) { return value != value; }
 
@@ -68,19 +69,82 @@ template <typename T> T finishModel(ReduceKind kind, T result, size_t count) {
   return kind == ReduceKind::Mean ? T(result / T(count)) : result;
 }
 
-template <typename T> T reduceModel(ReduceKind kind, llvm::ArrayRef<T> values, int64_t last) {
-  return finishModel(kind, foldModel(kind, values, last), values.size());
+template <typename T> bool sumsFloats(ReduceKind kind) {
+  return std::is_floating_point_v<T> && (kind == ReduceKind::Sum || kind == ReduceKind::Mean);
+}
+
+/// Totals of pieces and chunks: of sums of floats in float64.
+template <typename T> using Total = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+
+template <typename T> Total<T> addModel(ReduceKind kind, Total<T> total, Total<T> next) {
+  return sumsFloats<T>(kind) ? total + next : Total<T>(combineModel(kind, T(total), T(next)));
+}
+
+/// The values with these positions in each reduced group, in row-major order.
+template <typename T>
+std::vector<T> valuesOf(llvm::ArrayRef<T> values, llvm::ArrayRef<int64_t> sizes,
+                        llvm::ArrayRef<std::pair<int64_t, int64_t>> box) {
+  std::vector<T> found;
+  for (size_t i = 0; i < values.size(); ++i) {
+    size_t rest = i;
+    bool isIn = true;
+    for (size_t group = sizes.size(); group-- > 0; rest /= sizes[group]) {
+      int64_t at = rest % sizes[group];
+      isIn = isIn && at >= box[group].first && at < box[group].second;
+    }
+    if (isIn)
+      found.push_back(values[i]);
+  }
+  return found;
+}
+
+/// Positions of group `group` that a piece has: as many as make 64 steps of a lane, one at least.
+int64_t positionsOfPiece(llvm::ArrayRef<int64_t> sizes, size_t group) {
+  if (group + 1 == sizes.size())
+    return kSumPiece;
+  int64_t steps = (sizes.back() + kLanes - 1) / kLanes;
+  for (int64_t size : sizes.slice(group + 1).drop_back())
+    steps *= size;
+  return std::max<int64_t>(1, kSumPiece / kLanes / std::max<int64_t>(1, steps));
+}
+
+/// Adds the pieces of `box`, which is cut from `group` on, to `total` in row-major order.
+template <typename T>
+void addPieces(ReduceKind kind, llvm::ArrayRef<T> values, llvm::ArrayRef<int64_t> sizes,
+               std::vector<std::pair<int64_t, int64_t>> box, size_t group, Total<T> &total) {
+  if (group == sizes.size()) {
+    std::vector<T> piece = valuesOf(values, sizes, box);
+    total = addModel<T>(kind, total, foldModel<T>(kind, piece, box.back().second - box.back().first));
+    return;
+  }
+  auto [first, end] = box[group];
+  int64_t step = sumsFloats<T>(kind) ? positionsOfPiece(sizes, group) : std::max<int64_t>(1, sizes[group]);
+  for (int64_t start = first; start < end; start += step) {
+    box[group] = {start, std::min(start + step, end)};
+    addPieces(kind, values, sizes, box, group + 1, total);
+  }
+}
+
+template <typename T> T reduceModel(ReduceKind kind, llvm::ArrayRef<T> values, llvm::ArrayRef<int64_t> sizes) {
+  std::vector<std::pair<int64_t, int64_t>> box;
+  for (int64_t size : sizes)
+    box.push_back({0, size});
+  Total<T> total = neutralModel<T>(kind);
+  addPieces(kind, values, sizes, box, 0, total);
+  return finishModel(kind, T(total), values.size());
 }
 
 /// Everything, in chunks.
 template <typename T> T reduceAllModel(ReduceKind kind, llvm::ArrayRef<T> values) {
-  T result = neutralModel<T>(kind);
+  Total<T> total = neutralModel<T>(kind);
   for (llvm::ArrayRef<T> rest = values; !rest.empty();) {
-    size_t count = std::min<size_t>(kReductionChunk, rest.size());
-    result = combineModel(kind, result, foldModel(kind, rest.take_front(count), count));
+    int64_t count = std::min<int64_t>(kReductionChunk, rest.size());
+    Total<T> chunk = neutralModel<T>(kind);
+    addPieces(kind, rest.take_front(count), {count}, {{0, count}}, 0, chunk);
+    total = addModel<T>(kind, total, chunk);
     rest = rest.drop_front(count);
   }
-  return finishModel(kind, result, values.size());
+  return finishModel(kind, T(total), values.size());
 }
 
 template <typename T> int64_t placeModel(ReduceKind kind, const std::vector<T> &values) {
@@ -139,14 +203,32 @@ template <typename T> std::vector<T> column(const std::vector<T> &data, const Sh
   return values;
 }
 
-const Shape kShapes[] = {{1, {1}},      {5, {7}},         {16, {16}},    {17, {33}},  {40, {100}},   {3, {4, 5}},
-                         {19, {3, 40}}, {18, {2, 3, 17}}, {33, {2, 64}}, {300, {20}}, {1029, {2, 3}}};
+const Shape kShapes[] = {{1, {1}},
+                         {5, {7}},
+                         {16, {16}},
+                         {17, {33}},
+                         {40, {100}},
+                         {3, {4, 5}},
+                         {19, {3, 40}},
+                         {18, {2, 3, 17}},
+                         {33, {2, 64}},
+                         {300, {20}},
+                         {1029, {2, 3}},
+                         // Several pieces: of one group, of the first and of the last of two, and of three.
+                         {2, {1024}},
+                         {140, {1025}},
+                         {17, {5000}},
+                         {3, {100, 7}},
+                         {18, {3, 1500}},
+                         {2, {70, 3, 40}},
+                         {17, {2, 5, 1100}},
+                         {3, {200, 1}}};
 
 template <typename T> void checkKind(ReduceKind kind, DType dtype) {
   for (const Shape &shape : kShapes) {
     std::vector<T> data = randomData<T>(shape.columns * shape.count(), 5), expected;
     for (int64_t c = 0; c < shape.columns; ++c)
-      expected.push_back(reduceModel<T>(kind, column(data, shape, c), shape.reduced.back()));
+      expected.push_back(reduceModel<T>(kind, column(data, shape, c), shape.reduced));
     for (const std::string &target : targetsHere())
       for (VectorAxis axis : {VectorAxis::Parallel, VectorAxis::Reduced})
         for (unsigned pieces : {1u, 3u}) {
@@ -263,7 +345,7 @@ TEST_CASE("integer reductions keep their width") {
     for (size_t i = 0; i < data.size(); ++i)
       data[i] = uint8_t(i * 97 + 11);
     for (int64_t c = 0; c < 17; ++c)
-      expected.push_back(reduceModel<uint8_t>(kind, column(data, shape, c), 37));
+      expected.push_back(reduceModel<uint8_t>(kind, column(data, shape, c), {37}));
     for (VectorAxis axis : {VectorAxis::Parallel, VectorAxis::Reduced})
       CHECK(sameBits(expected,
                      runReduce<uint8_t, uint8_t>(kind, DType::UInt8, DType::UInt8, data, shape, axis, "host", 1)));

@@ -1,4 +1,4 @@
-"""The order of long reductions: 16 partial results, in chunks where everything is reduced."""
+"""The order of long reductions: 16 partial results, pieces, chunks where everything is reduced."""
 
 import numpy as np
 import pytest
@@ -10,24 +10,31 @@ from tessera.jit import Dim
 
 from tests.support.helper import num_threads, same_bits
 
-CHUNK, LANES = 1 << 15, 16
-COUNTS = (CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 300_001)
+CHUNK, PIECE, LANES = 1 << 15, 1024, 16
+COUNTS = (PIECE, PIECE + 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 300_001)
+
+
+def piece_in_order(values):
+    """The float32 sum of a piece: 16 partial results, then halves."""
+    parts = np.full(LANES, -0.0, np.float32)
+    whole = len(values) // LANES * LANES
+    for row in values[:whole].reshape(-1, LANES):
+        parts += row
+    parts[: len(values) - whole] += values[whole:]
+    while len(parts) > 1:
+        parts = parts[: len(parts) // 2] + parts[len(parts) // 2 :]
+    return parts[0]
 
 
 def in_order(values, size=CHUNK):
     """The float32 sum of `values` in the order that the compiler promises, in chunks of `size`."""
-    total = np.float32(-0.0)
+    total = np.float64(-0.0)
     for start in range(0, len(values), size):
-        parts = np.full(LANES, -0.0, np.float32)
-        chunk = values[start : start + size]
-        whole = len(chunk) // LANES * LANES
-        for row in chunk[:whole].reshape(-1, LANES):
-            parts += row
-        parts[: len(chunk) - whole] += chunk[whole:]
-        while len(parts) > 1:
-            parts = parts[: len(parts) // 2] + parts[len(parts) // 2 :]
-        total += parts[0]
-    return total
+        chunk, own = values[start : start + size], np.float64(-0.0)
+        for piece in range(0, len(chunk), PIECE):
+            own += np.float64(piece_in_order(chunk[piece : piece + PIECE]))
+        total += own
+    return np.float32(total)
 
 
 @pytest.fixture(params=[1, 2, 3, 8])
