@@ -2,8 +2,8 @@
 //
 // The library computes it by kernels for matrices, several times slower. Each
 // result is summed in 16 lanes, element k of the vector in lane k modulo 16,
-// and these by halves, as the compiler's reductions are; so neither the layout
-// of the matrix nor the threads change a bit.
+// and these by halves, piece by piece as the compiler's reductions are; so
+// neither the layout of the matrix nor the threads change a bit.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/Kernels.h"
@@ -34,7 +34,7 @@ public:
     parallelFor(threadCount, rows, kWidth, [&](int64_t begin, int64_t end, unsigned) {
       if (step == 1)
         for (int64_t row = begin; row < end; ++row)
-          out[row] = dot(matrix + row * rowStride, vector);
+          out[row] = sumRow(matrix + row * rowStride, vector);
       else
         for (int64_t row = begin; row < end; row += kTile)
           sumTile(matrix + row * rowStride, vector, std::min(kTile, end - row), out + row);
@@ -43,13 +43,20 @@ public:
   }
 
 private:
-  float dot(const float *line, const float *vector) const {
+  float sumRow(const float *line, const float *vector) const {
+    double total = 0;
+    for (int64_t k = 0; k < depth; k += kSumPiece)
+      total += dot(line + k, vector + k, std::min(kSumPiece, depth - k));
+    return float(total);
+  }
+
+  static float dot(const float *line, const float *vector, int64_t count) {
     float sums[kWidth] = {};
     int64_t k = 0;
-    for (; k + kWidth <= depth; k += kWidth)
+    for (; k + kWidth <= count; k += kWidth)
       for (int64_t lane = 0; lane < kWidth; ++lane)
         sums[lane] += line[k + lane] * vector[k + lane];
-    for (int64_t lane = 0; k < depth; ++lane, ++k)
+    for (int64_t lane = 0; k < count; ++lane, ++k)
       sums[lane] += line[k] * vector[k];
     for (int64_t half = kWidth / 2; half; half /= 2)
       for (int64_t lane = 0; lane < half; ++lane)
@@ -57,16 +64,24 @@ private:
     return sums[0];
   }
 
-  /// The same of `count` rows at once, in loops over them.
+  /// Sums `count` rows at once, in loops over them.
   void sumTile(const float *matrix, const float *vector, int64_t count, float *out) const {
+    double totals[kTile] = {};
+    for (int64_t k = 0; k < depth; k += kSumPiece)
+      addPiece(matrix + k * step, vector + k, std::min(kSumPiece, depth - k), count, totals);
+    std::copy_n(totals, count, out);
+  }
+
+  void addPiece(const float *matrix, const float *vector, int64_t columns, int64_t count, double *totals) const {
     float sums[kWidth][kTile] = {};
-    for (int64_t k = 0; k < depth; ++k)
+    for (int64_t k = 0; k < columns; ++k)
       addRows(matrix + k * step, vector[k], count, sums[k % kWidth]);
     for (int64_t half = kWidth / 2; half; half /= 2)
       for (int64_t lane = 0; lane < half; ++lane)
         for (int64_t row = 0; row < count; ++row)
           sums[lane][row] += sums[lane + half][row];
-    std::copy_n(sums[0], count, out);
+    for (int64_t row = 0; row < count; ++row)
+      totals[row] += sums[0][row];
   }
 
   void addRows(const float *line, float factor, int64_t count, float *sums) const {

@@ -74,6 +74,9 @@ static constexpr BitsChange kChanges[] = {
      "std "
      "sum trace triplet_margin_loss var",
      "float16 bfloat16", 0, 0.02, "pieces of float32 sums, before the result is rounded"},
+    {8, "einsum linear matmul", "float32 complex64", 0, 1e-2,
+     "a float32 matrix by a vector, and complex products: more than 1024 terms go in pieces, added in float64"},
+    {8, "einsum linear matmul", "float16", 0, 0.02, "more than 1024 terms go in pieces, before the result is rounded"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }
