@@ -77,6 +77,11 @@ static constexpr BitsChange kChanges[] = {
     {8, "einsum linear matmul", "float32 complex64", 0, 1e-2,
      "a float32 matrix by a vector, and complex products: more than 1024 terms go in pieces, added in float64"},
     {8, "einsum linear matmul", "float16", 0, 0.02, "more than 1024 terms go in pieces, before the result is rounded"},
+    {8, "prod", "float32 float64", 0, 1e-5,
+     "gradients: products of the elements before and behind, without a division"},
+    {8, "norm std", "float32 float64", 0, 1e-6, "gradients: rules of their own, 0 where the result is 0"},
+    {8, "det", "float32 float64", 0, 1e-4, "gradients: by singular values, also of a singular matrix"},
+    {8, "atan2 hypot", "float32 float64", 4, 0, "gradients: divided by the distance twice, 0 at the origin"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }
