@@ -62,7 +62,7 @@ def gradient_of(function, *shape):
 
 
 def batch_norm(x):
-    """What a batch leaves in the statistics."""
+    """Statistics that a batch leaves."""
     statistics = [F.zeros((1, x.shape[1], 1, 1), dtype=x.dtype) for _ in range(2)]
     F.batch_norm(x, *statistics, training=True, momentum=0.0, inplace=True)
     return statistics
