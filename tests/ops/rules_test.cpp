@@ -446,8 +446,7 @@ static std::vector<Refusal> localConvRefusals() {
       {RegionRestrictedConv(),
        {x, w, regions, i32({2, 3, 2})},
        "region_restricted_conv: rin must have the places of x and rout those of the result, [2, 4, 3, 3], got rin "
-       "i32[2, "
-       "4, 5] and rout i32[2, 3, 2]"},
+       "i32[2, 4, 5] and rout i32[2, 3, 2]"},
       {DeformableConv2d(),
        {x, w, f32({2, 12, 3, 2}), mask},
        "deformable_conv2d: offset and mask must have channels for blocks of windows, got offset f32[2, 12, 3, 2] and "
@@ -493,8 +492,8 @@ TEST_CASE("every operator with conditions of its own is among the refusals") {
     if (!info.constraints.empty() && (info.shapeRule || info.check) && !shared.count(info.name)) {
       INFO(info.name);
       bool onlyAxes = llvm::all_of(info.constraints, [](const ConstraintInfo &c) {
-        return llvm::StringRef(c.text).contains("must be an axis of") ||
-               llvm::StringRef(c.text).contains("must be distinct axes of");
+        llvm::StringRef text(c.text);
+        return text.contains("must be an axis of") || text.contains("must be distinct axes of");
       });
       CHECK((onlyAxes || refused.count(info.name) || llvm::StringRef(info.name).starts_with("adaptive_"))); // one rule
     }

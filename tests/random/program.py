@@ -31,7 +31,7 @@ from tessera.core.ops import builtin as B
 
 
 # What a call raises that cannot be: one mode refuses it where the others do.
-REFUSALS = (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError)
+REFUSALS = (ValueError, TypeError, IndexError, OverflowError, NotImplementedError, RuntimeError)
 
 
 @functools.lru_cache(maxsize=64)  # each mode asks for them anew

@@ -16,7 +16,7 @@ def cross_entropy(pred, label, weight, axis, label_smooth, with_logits, reductio
     classes = log.shape[-1]
     chosen, counts = np.arange(classes) == label[..., None], label != ignore_index
     each = np.ones(classes) if weight is None else weight
-    target = (chosen * (1 - label_smooth) + label_smooth / classes) * each
+    target = (chosen * (1 - label_smooth) + label_smooth / max(classes, 1)) * each
     losses = -(target * log).sum(-1) * counts
     weights = (chosen * each).sum(-1) * counts
     return losses.sum() / weights.sum() if reduction == "mean" else reduce(losses, reduction)

@@ -24,6 +24,17 @@ def check_sequence(name, inp):
         raise ValueError(f"{name}: inp must have 3 axes, got {described(inp)}")
 
 
+def check_axes(name, what, x, most, least=None):
+    """TypeError unless `x` is a tensor or an array; ValueError unless it has `least` (by default as
+    many as most) to `most` axes.
+    """
+    if not hasattr(x, "ndim"):
+        raise TypeError(f"{name}: {what} must be a tensor or an array, got {x!r}")
+    if not (least or most) <= x.ndim <= most:
+        said = f"{least} to {most}" if least else most
+        raise ValueError(f"{name}: {what} must have {said} axes, got {tuple(x.shape)}")
+
+
 def check_pair(name, hx):
     """TypeError unless the state is (h, c)."""
     if not isinstance(hx, (tuple, list)) or len(hx) != 2:

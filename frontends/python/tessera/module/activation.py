@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional._states import check_axes
 from ..tensor import Parameter
 from .module import Module
 
@@ -104,10 +105,7 @@ class PReLU(Module):
         """See the class."""
         if self.num_parameters == 1:
             return F.prelu(inputs, self.weight)
-        if not 2 <= inputs.ndim <= 4:
-            raise ValueError(
-                f"{type(self).__name__}: inputs must have 2 to 4 axes, got {tuple(inputs.shape)}"
-            )
+        check_axes(type(self).__name__, "inputs", inputs, 4, least=2)
         axes = list(range(inputs.ndim, 4))  # an image of height or width 1
         if not axes:
             return F.prelu(inputs, self.weight)

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import functional as F  # noqa: N812
 from ..functional._gates import gru_step, lstm_step, rnn_step
+from ..functional._states import check_axes
 from ..functional.generated import check_choice
 from ..tensor import Parameter, Tensor
 from . import init
@@ -34,12 +35,12 @@ class _Cell(Module):
 
     def _zeros(self, x):
         """The first state of every sample: one row broadcasts, whatever number of samples comes."""
+        check_axes(type(self).__name__, "input", x, 2)
         return F.zeros((1, self.hidden_size), dtype=x.dtype, device=x.device)
 
     def _products(self, x, h):
         """Of the weights with input and state, biases added: float[N, gates * hidden_size] each."""
-        if x.ndim != 2:
-            raise ValueError(f"{type(self).__name__}: input must have 2 axes, got {tuple(x.shape)}")
+        check_axes(type(self).__name__, "input", x, 2)
         of_input = F.linear(x, self.weight_ih, self.bias_ih)
         return of_input, F.linear(h, self.weight_hh, self.bias_hh)
 
