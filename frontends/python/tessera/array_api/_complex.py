@@ -60,13 +60,13 @@ def sign(z):
     size = _ops.abs(_ops.complex(a * scale, b * scale))
     divisor = _ops.where(_ops.equal(size, 0), 1.0, size)
 
-    def of(part):
+    def _of(part):
         one = _ops.copysign(_ops.ones_like(part), part)
         end = _ops.where(_ops.isinf(part), one, 0.0)
         return _ops.where(_ops.isinf(size), end, part * scale / divisor)
 
     isboth = _and(_ops.isinf(a), _ops.isinf(b))
-    return _ops.where(isboth, complex(math.nan, math.nan), each_part(of, z))
+    return _ops.where(isboth, complex(math.nan, math.nan), each_part(_of, z))
 
 
 def expm1(z):

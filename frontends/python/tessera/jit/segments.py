@@ -36,10 +36,10 @@ class Segments:
     def begin(self, seen):
         """A stretch begins. It ends early where a value is needed: a size that depends on data."""
 
-        def between(ends):
+        def _between(ends):
             self.end(seen) if ends else self.begin(seen)
 
-        _core.trace_begin([], run=False, between=between)
+        _core.trace_begin([], run=False, between=_between)
         seen.recording = True
 
     def end(self, seen):
