@@ -39,9 +39,14 @@ static bool isBuiltOnC(PyObject *object) {
 /// Whether the type belongs to the package's extension.
 static bool isOfExtension(PyObject *object) { return nb::type_check(nb::handle(object).type()); }
 
-static bool isNumpyScalar(PyObject *object) {
-  static const nb::object generic = nb::module_::import_("numpy").attr("generic");
-  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject *>(generic.ptr()));
+/// Whether it is a scalar or a dtype of NumPy.
+static bool isNumpyLeaf(PyObject *object) {
+  static const nb::module_ numpy = nb::module_::import_("numpy");
+  static const nb::object generic = numpy.attr("generic"), dtype = numpy.attr("dtype");
+  auto isOf = [&](const nb::object &type) {
+    return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject *>(type.ptr()));
+  };
+  return isOf(generic) || isOf(dtype);
 }
 
 bool isLeaf(PyObject *o) {
@@ -54,7 +59,7 @@ bool isLeaf(PyObject *o) {
   if (type == &PyMethodDescr_Type || type == &PyWrapperDescr_Type || type == &PyProperty_Type ||
       type == &PyStaticMethod_Type || type == &PyClassMethod_Type || type == &PySuper_Type)
     return true;
-  return isTensor(o) || isOfExtension(o) || isNumpyScalar(o);
+  return isTensor(o) || isOfExtension(o) || isNumpyLeaf(o);
 }
 
 void StateWatch::setPlace(CodeKind ofFrame, PyCodeObject *at, int atLine) { kind = ofFrame, code = at, line = atLine; }

@@ -72,12 +72,7 @@ def _reduce(self, protocol=None):
     row = type(self), self.numpy(), str(self._dtype_key), self.name
     further = _own_qparams(self), self.format
     row = row if further == (None, "default") else (*row, *further)
-    return (_rebuild, row, {"_is_frozen": True}) if _is_frozen(self) else (_rebuild, row)
-
-
-def _is_frozen(self):
-    """Whether `Module.freeze` holds for it."""
-    return getattr(self, "_is_frozen", False)
+    return (_rebuild, row, {"_is_frozen": True}) if self._is_frozen else (_rebuild, row)
 
 
 _known_qparams = {}  # by id of a tensor that lives: a weak reference and its QParams
@@ -120,7 +115,7 @@ def _like(self, value):
     result = type(self)(value, name=self.name or None)
     if _own_qparams(self) is not None:
         _set_qparams(result, copy.copy(_own_qparams(self)))
-    if _is_frozen(self):
+    if self._is_frozen:
         result._is_frozen = True
     return result
 
@@ -256,6 +251,8 @@ _extend(
     __deepcopy__=_deepcopy,
     _like=_like,
     register_hook=_register_hook,
+    _is_frozen=False,  # by Module.freeze
+    _has_dropped_gradient=False,  # by GradScaler
     reset_zero=_reset_zero,
     to=_to,
     to_device=_to_device,

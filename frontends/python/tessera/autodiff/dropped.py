@@ -9,7 +9,7 @@ def note(tensor):
 
 def take(tensor):
     """Whether that was noted since the last call for the tensor."""
-    was_dropped = getattr(tensor, "_has_dropped_gradient", False)
+    was_dropped = tensor._has_dropped_gradient
     if was_dropped:
         tensor._has_dropped_gradient = False
     return was_dropped

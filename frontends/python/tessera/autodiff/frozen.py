@@ -5,11 +5,6 @@ from .. import _core, effects
 _settings = {"changes": 0}  # of what is frozen, which a trace must see
 
 
-def is_frozen(tensor):
-    """Whether the tensor is frozen."""
-    return getattr(tensor, "_is_frozen", False)
-
-
 def note():
     """Tells the call that is recorded, if there is one, that it depends on what is frozen."""
     _core.note_item(_settings, "changes", "Module.freeze")
@@ -30,4 +25,4 @@ def set_frozen(parameters, frozen):
 
 def trained(tensors):
     """The tensors that are not frozen."""
-    return [tensor for tensor in tensors if not is_frozen(tensor)]
+    return [tensor for tensor in tensors if not tensor._is_frozen]

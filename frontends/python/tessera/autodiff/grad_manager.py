@@ -89,8 +89,10 @@ class GradManager:
         return lambda _: manager() and manager()._attached.pop(key, None)
 
     def _watch(self, tensors):
-        known = {id(entry.ref()) for entry in self._watched}
-        new = [each for each in frozen.trained(tensors) if id(each) not in known]
+        new = frozen.trained(tensors)
+        if self._watched:
+            known = {id(entry.ref()) for entry in self._watched}
+            new = [each for each in new if id(each) not in known]
         _hooks.watch(self._state, new)
         self._watched += [self._attached[id(tensor)] for tensor in new]
 

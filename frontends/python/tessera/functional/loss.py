@@ -48,8 +48,7 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
 def _as_index(label):
     """Integers of other dtypes as int64; what are no integers goes on, to be refused."""
     dtype = getattr(label, "dtype", None)
-    kind = getattr(dtype, "kind", "")
-    if dtype in _INDICES or kind not in ("i", "u"):
+    if dtype in _INDICES or getattr(dtype, "kind", "") not in ("i", "u"):
         return label
     return _ops.astype(label, "int64")
 

@@ -6,6 +6,7 @@ from collections import OrderedDict
 import numpy as np
 
 _PLAIN = (int, float, complex, str, bytes, type(None))
+_UNCHANGING = (type, types.FunctionType, np.dtype)  # dtypes of tensors have no fields
 _MAX_BYTES = 4096  # a larger buffer is not compared
 _MAX_DEPTH = 4
 _CONSTRUCTOR = 2  # parts of a reduction behind which are iterators over elements
@@ -23,7 +24,7 @@ def frozen(value):
 
 def _frozen(value, depth):
     kind = type(value)
-    if kind in _PLAIN or depth > _MAX_DEPTH or isinstance(value, (type, types.FunctionType)):
+    if kind in _PLAIN or depth > _MAX_DEPTH or isinstance(value, _UNCHANGING):
         return value
     if isinstance(value, np.ndarray):
         return _of_array(value, depth)

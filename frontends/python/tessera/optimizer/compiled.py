@@ -5,7 +5,6 @@ import weakref
 from abc import abstractmethod
 
 from .. import _core, config, effects, jit
-from ..autodiff.frozen import is_frozen
 from .optimizer import Optimizer
 
 # A program takes as long to compile as dozens of updates save, so a short run makes none.
@@ -38,7 +37,7 @@ class Compiled(Optimizer):
                 self._update_parameter(group, parameter, grad)
 
     def _updates(self, group):
-        grads = [None if is_frozen(each) else each.grad for each in group["params"]]
+        grads = [None if each._is_frozen else each.grad for each in group["params"]]
         if runs_by_operator():
             self._update_all(group, grads)
             return

@@ -4,7 +4,6 @@ import numpy as np
 
 from .. import effects
 from .. import functional as F  # noqa: N812
-from ..autodiff.frozen import is_frozen
 from ..autodiff.modes import no_grad
 from ..tensor import Tensor
 from .checks import check_range
@@ -162,7 +161,7 @@ class LBFGS(Optimizer):
         start = 0
         for parameter in self._parameters():
             part = vector[start : start + parameter.size].reshape(parameter.shape)
-            if not is_frozen(parameter):
+            if not parameter._is_frozen:
                 parameter._reset(part.astype(parameter.dtype))
             start += parameter.size
 
@@ -193,7 +192,7 @@ class LBFGS(Optimizer):
 
 
 def _gradient(parameter):
-    has_none = parameter.grad is None or is_frozen(parameter)
+    has_none = parameter.grad is None or parameter._is_frozen
     return F.zeros_like(parameter.detach()) if has_none else parameter.grad
 
 

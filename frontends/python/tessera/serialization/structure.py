@@ -12,7 +12,6 @@ from collections import OrderedDict
 
 import numpy as np
 
-from ..autodiff.frozen import is_frozen
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor, _own_qparams
 from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
@@ -143,7 +142,7 @@ class Encoder:
         """
         marks = {"name": tensor.name, "format": tensor.format}
         marks = {key: text for key, text in marks.items() if text not in ("", "default")}
-        if is_frozen(tensor):
+        if tensor._is_frozen:
             marks["frozen"] = True
         qparams = _own_qparams(tensor)
         if qparams is not None:
