@@ -86,13 +86,14 @@ def tess_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
 
 def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
     """cc_binary of a nanobind module that exports PyInit_* only; `name` is the path of the .so in the package."""
-    script = "//tools/bazel:py_extension.lds"
+    script, order = "//tools/bazel:py_extension.lds", "//tools/bazel:hot_functions.txt"
+    order_linkopts = ["-Wl,--symbol-ordering-file=$(location %s)" % order, "-Wl,--no-warn-symbol-ordering"]
     cc_binary(
         name = name,
         srcs = srcs,
-        additional_linker_inputs = [script],
+        additional_linker_inputs = [script, order],
         copts = _WARNINGS + ["-fvisibility=hidden", "-fno-strict-aliasing"] + copts,
-        linkopts = _EXTENSION_LINKOPTS + ["-Wl,--version-script=$(location %s)" % script],
+        linkopts = _EXTENSION_LINKOPTS + ["-Wl,--version-script=$(location %s)" % script] + order_linkopts,
         linkshared = True,
         deps = deps + ["@python//:nanobind"],
         **kwargs

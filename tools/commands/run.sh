@@ -237,6 +237,11 @@ run_polynomials() {
   nice "$venv/bin/python" "$root/tools/commands/polynomials.py" "$@"
 }
 
+run_hot_functions() {
+  need_packages linux-perf
+  (cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.commands.hot_functions)
+}
+
 run_shell() {
   build_package
   export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
