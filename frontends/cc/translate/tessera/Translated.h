@@ -54,6 +54,14 @@ inline void checkSequenceOf(const std::string &name, const Tensor &inp) {
   if (inp.rank() != 3)
     throw Error(ErrorCode::InvalidArgument, text(name, ": inp must have 3 axes, got ", nn::described(inp)));
 }
+/// InvalidArgument unless the tensor has `least` to `most` axes, by default `most`.
+inline void checkAxesOf(const std::string &name, const std::string &what, const Tensor &x, int64_t most,
+                        std::optional<int64_t> least = std::nullopt) {
+  if (least.value_or(most) <= x.rank() && x.rank() <= most)
+    return;
+  throw Error(ErrorCode::InvalidArgument, text(name, ": ", what, " must have ", least ? text(*least, " to ") : "", most,
+                                               " axes, got ", tupleOf(x.shape())));
+}
 /// C++ has a type for a pair.
 inline void checkPairOf(const std::string &, const States &) {}
 /// `scan(step, carried, xs)` of a step that returns tuples.
