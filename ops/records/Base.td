@@ -153,7 +153,12 @@ def same; // (same $dout): the value itself
 class Arriving<dag grad> {
   defvar zero = K<"0", "dout">;
   defvar isLeftOut = (op<"logical_and"> (op<"isnan"> grad), (op<"equal"> $dout, zero));
-  dag all = (when<"isComplex(@dout)"> grad, (op<"where"> isLeftOut, zero, grad));
+  defvar chosen = (op<"where"> isLeftOut, zero, grad);
+  // A product or a quotient of $dout, or of a multiple of it, which has no name, has an operator that chooses.
+  defvar name = !if(!isa<op>(!getdagop(grad)), !getdagop<op>(grad).opName, "");
+  defvar first = !if(!initialized(!getdagname(grad, 0)), !getdagname(grad, 0), "dout");
+  defvar isOfArriving = !and(!or(!eq(name, "mul"), !eq(name, "div")), !eq(first, "dout"));
+  dag all = (when<"isComplex(@dout)"> grad, !if(isOfArriving, !setdagop(grad, op<"masked_" # name>), chosen));
 }
 // `x`, whose rank is a term, from `start` to below `stop` along an axis.
 class Slice<dag x, string rank, string axis, string start, string stop, string step = "1"> {

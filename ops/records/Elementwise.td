@@ -159,6 +159,27 @@ def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
     0 where the real part of y is positive, else NaN.}];
   let onnx = "Pow(...)";
 }
+// Where 0 arrives and the other factor is infinite or NaN.
+class Masked<string m, string what, dag body, string expr, list<dag> grads> : Binary<m, what, body, expr, grads, "", Tess_Float> {
+  let samples = !listconcat(BinarySamples<"0.5", "2">.all, [Sample<["8", "8"], "", "-1", "2">]);
+}
+defvar leftOut = (op<"logical_and"> (op<"equal"> $x, K<"0", "x">), (op<"logical_not"> (op<"isfinite"> $y)));
+def Tess_MaskedMulOp : Masked<"masked_mul", "product in which 0 times what is not finite is 0",
+    (s_select (s_eq $x, C<"0">), (s_select (s_isnan (s_mul $x, $y)), C<"0">, (s_mul $x, $y)), (s_mul $x, $y)),
+    "tess_oracle.masked(x, x * y)",
+    [(op<"where"> leftOut, K<"0", "dout">, (op<"masked_mul"> $dout, $y)), (op<"masked_mul"> $dout, $x)]> {
+  let description = [{`out = x * y`, and 0 where x is 0 and the product NaN: the gradient x of an element that a mask leaves
+    out, whose slope y may be anything.}];
+}
+def Tess_MaskedDivOp : Masked<"masked_div", "quotient in which 0 divided by 0 is 0",
+    (s_select (s_eq $x, C<"0">), (s_select (s_isnan (s_div $x, $y)), C<"0">, (s_div $x, $y)), (s_div $x, $y)),
+    "tess_oracle.masked(x, x / y)",
+    [(op<"where"> (op<"logical_and"> (op<"equal"> $x, K<"0", "x">), (op<"isnan"> (op<"div"> $x, $y))), K<"0", "dout">,
+                  (op<"masked_div"> $dout, $y)),
+     (op<"neg"> (op<"masked_div"> (op<"masked_mul"> $dout, $out), $y))]> {
+  let description = [{`out = x / y`, and 0 where x is 0 and the quotient NaN: the gradient x of an element that a mask leaves
+    out.}];
+}
 def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
     [(op<"where"> (op<"greater_equal"> $x, $y), $dout, K<"0", "dout">),
      (op<"where"> (op<"less"> $x, $y), $dout, K<"0", "dout">)]> {

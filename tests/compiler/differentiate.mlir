@@ -6,16 +6,15 @@
 // CHECK-SAME: -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
 // CHECK: %[[OUT:.*]] = tess.mul %arg0, %arg1
 // CHECK: %[[SEED:.*]] = tess.full_like %[[OUT]] {{.*}}value = 1.0
-// CHECK: %[[DX:.*]] = tess.mul %[[SEED]], %arg1
-// CHECK: %[[X:.*]] = tess.where {{.*}}, %[[DX]]
-// CHECK: %[[DY:.*]] = tess.mul %[[SEED]], %arg0
-// CHECK: %[[Y:.*]] = tess.where {{.*}}, %[[DY]]
-// CHECK: return %[[OUT]], %[[X]], %[[Y]]
+// CHECK: %[[DX:.*]] = tess.masked_mul %[[SEED]], %arg1
+// CHECK: %[[DY:.*]] = tess.masked_mul %[[SEED]], %arg0
+// CHECK: return %[[OUT]], %[[DX]], %[[DY]]
 // Only the gradients that are asked for.
 // SECOND-LABEL: func.func @main
 // SECOND-SAME: -> (tensor<4xf32>, tensor<4xf32>)
-// SECOND-COUNT-2: tess.mul
-// SECOND-NOT: tess.mul
+// SECOND: tess.mul
+// SECOND: tess.masked_mul
+// SECOND-NOT: mul
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tess.mul %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -27,8 +26,9 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @main
 // CHECK: %[[E:.*]] = tess.exp %arg0
 // CHECK: %[[S:.*]] = tess.sin %arg0
-// CHECK: %[[SIN:.*]] = tess.where {{.*}}
-// CHECK: %[[EXP:.*]] = tess.where {{.*}}
+// CHECK: %[[COS:.*]] = tess.cos %arg0
+// CHECK: %[[SIN:.*]] = tess.masked_mul %{{.*}}, %[[COS]]
+// CHECK: %[[EXP:.*]] = tess.masked_mul %{{.*}}, %[[E]]
 // CHECK: tess.add %[[SIN]], %[[EXP]]
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>

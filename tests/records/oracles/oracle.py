@@ -304,3 +304,8 @@ def odd(x, dtype):
 def cast(x, dtype):
     """The elements as another dtype, of NumPy's or of few bits."""
     return odd(x, dtype) if dtype in LOW_BIT else x.astype(dtype)
+
+
+def masked(x, made):
+    """`made`, and 0 where x is 0 and it is NaN."""
+    return np.where((x == 0) & np.isnan(made), 0.0, made)

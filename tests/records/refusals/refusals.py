@@ -137,6 +137,8 @@ REFUSALS = {
     "logsumexp.reduced_dimensions_must_not_be_empty": (["2,0"], "axes=[1]"),
     "match_size.axis_must_be_an_axis_of_x": (["2,3"], "size=3;axis=2"),
     "match_size.sizes_must_match": (["2,3"], "size=4"),
+    "masked_div.operands_must_broadcast": (BINARY, ""),
+    "masked_mul.operands_must_broadcast": (BINARY, ""),
     "matmul.x_must_have_rank_at_least_2": (["", "3,4"], ""),
     "matmul.y_must_have_rank_at_least_2": (["2,3", ""], ""),
     "matmul.dimensions_B_must_broadcast": (["2,4,3", "5,3,4"], ""),

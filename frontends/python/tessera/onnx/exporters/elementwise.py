@@ -20,6 +20,18 @@ def _pow(writer, row, x, y):
     return writer.node("Pow", [x, y])
 
 
+def _masked(record, op_type):
+    @exporter(record)
+    def _export(writer, row, x, y):
+        made, zero = writer.node(op_type, [x, y]), number(writer, 0.0, x)
+        is_zero, is_nan = writer.node("Equal", [x, zero]), writer.node("IsNaN", [made])
+        return writer.node("Where", [writer.node("And", [is_zero, is_nan]), zero, made])
+
+
+_masked("masked_mul", "Mul")
+_masked("masked_div", "Div")
+
+
 def _rounding(record, op_type):
     @exporter(record)
     def _export(writer, row, x):
