@@ -10,11 +10,13 @@
 #include "ops/inference/Promotion.h"
 #include "runtime/device/Elements.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace tess::eager {
 
@@ -80,11 +82,43 @@ static llvm::Error withScope(llvm::Error error) {
   return makeError(code, isNamed ? message : message + " (in " + scope + ")");
 }
 
+/// The dtype of the elements that numbers of attributes become; none: that of a number, which holds them.
+static std::optional<DType> dtypeOfNumbers(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  if (op.info().dtypes.kind == DTypeRuleKind::FromAttr)
+    return op.attr(unsigned(op.info().dtypes.attr)).dtype();
+  const TensorRef &tensor = operands.front().tensor;
+  return tensor ? std::optional(tensor->dtype()) : std::nullopt;
+}
+
+/// Whether an integer `dtype` takes the number; NaN is none of any.
+static bool fitsAs(double number, Fit fit, DType dtype) {
+  if (fit == Fit::Both || std::isnan(number))
+    return fits(Number::floating(number), dtype);
+  double limit = std::ldexp(1.0, int(byteWidth(dtype)) * 8 - (isUnsignedInt(dtype) ? 0 : 1));
+  return fit == Fit::AtMost ? number < limit : std::trunc(number) >= (isUnsignedInt(dtype) ? 0 : -limit);
+}
+
+/// Checks the numbers of attributes that must fit the dtype of the result.
+LLVM_ATTRIBUTE_NOINLINE static llvm::Error checkFits(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  std::optional<DType> dtype = dtypeOfNumbers(op, operands);
+  if (!dtype || !isInt(*dtype))
+    return llvm::Error::success();
+  for (auto [number, info] : llvm::enumerate(op.info().attrs))
+    if (info.fit != Fit::Free && op.attr(unsigned(number)).kind() == AttrKind::F64 &&
+        !fitsAs(op.attr(unsigned(number)).f64(), info.fit, *dtype))
+      return invalidArgument(op.name() + ": " + info.name + " must fit its dtype " + numpyName(*dtype) + ", got " +
+                             op.attr(unsigned(number)).toText());
+  return llvm::Error::success();
+}
+
 static llvm::Error applyWrapped(const OpDefOperator &wrapped, llvm::ArrayRef<Operand> operands, Tensors &results,
                                 const Destination *into) {
   Call call{wrapped, operands, layersOf(wrapped.op, operands), into};
   if (LLVM_UNLIKELY(wrapped.recorded) && ir::hasNodeSymbols(*wrapped.recorded))
     call.pending |= bitOf(Layer::Tracing);
+  if (LLVM_UNLIKELY(wrapped.op.info().fitsNumbers))
+    if (llvm::Error e = checkFits(wrapped.op, operands))
+      return withScope(std::move(e));
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
 }

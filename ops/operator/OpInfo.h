@@ -39,6 +39,10 @@ struct ResultInfo {
   Arity arity = Arity::One;
 };
 
+/// Ways in which a number must fit an integer dtype of the result. Both: it is a number of the dtype, but for its
+/// fraction. AtMost, AtLeast: it is not above the largest, or not below the smallest number.
+enum class Fit : uint8_t { Free, Both, AtMost, AtLeast };
+
 /// An attribute: its kind, default and range.
 struct AttrInfo {
   const char *name;
@@ -65,6 +69,8 @@ struct AttrInfo {
   bool isSize = false;
   /// A list of axes whose order says nothing.
   bool isSet = false;
+  /// Of an F64; whoever applies the operator to tensors checks it (eager/stack).
+  Fit fit = Fit::Free;
 };
 /// A valid value of a runtime attribute, for code that gets the true one with each run.
 AttrValue neutralNumber(const AttrInfo &attr);
@@ -249,6 +255,8 @@ struct OpInfo {
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.
   uint8_t sampleRank;
+  /// Whether a number of an attribute must fit the dtype of the result.
+  bool fitsNumbers;
 
   /// A view of all elements in their order.
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }

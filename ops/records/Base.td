@@ -88,6 +88,9 @@ class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; 
 // A list of axes whose order says nothing.
 class AxisSet<string n, string op> : Axis<n, op>;
 class Length<string n, int l> : AttrFact<n> { int length = l; }
+// An integer dtype of the result must hold the number but for its fraction; with "AtMost" or "AtLeast" the number must not be
+// above its largest, or below its smallest one.
+class Fits<string n, string e = "Both"> : AttrFact<n> { string end = e; }
 // The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key. A
 // composite that has one is applied operator by operator.
 class BindTime<string n> : AttrFact<n>;

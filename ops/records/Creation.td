@@ -20,7 +20,7 @@ def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id
   let arguments = (ins DenseI64ArrayAttr:$shape, Runtime<F64Attr>:$value,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"shape", "shape of the result">, Doc<"value", "value of every element">,
-                   Doc<"dtype", "dtype of the result">, BindTime<"shape">, SizeAttr<"shape">];
+                   Doc<"dtype", "dtype of the result">, Fits<"value">, BindTime<"shape">, SizeAttr<"shape">];
   let samples = [Sample<[], "shape=[2, 3];value=1.5">, Sample<[], "shape=[];value=-2.0;dtype=f64">,
                  Sample<[], "shape=[0, 3];value=1.0">, Sample<[], "shape=[4];value=7.0;dtype=i64">,
                  Sample<[], "shape=[4];value=1.0;dtype=bool">, Sample<[], "shape=[1, 2, 1, 3, 2];value=3.0;dtype=bf16">];
@@ -34,7 +34,7 @@ def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
                    Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$step, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Number:$out);
   let attrFacts = [Doc<"num", "number of elements">, Doc<"start", "first element">,
-                   Doc<"step", "difference of neighbours">, Doc<"dtype", "dtype of the result">, BindTime<"num">, SizeAttr<"num">,
+                   Doc<"step", "difference of neighbours">, Doc<"dtype", "dtype of the result">, Fits<"start">, BindTime<"num">, SizeAttr<"num">,
                    Range<"num", "0", "9007199254740992.0">];
   let samples = [Sample<[], "num=5">, Sample<[], "num=4;start=1.0;step=0.5">, Sample<[], "num=0">,
                  Sample<[], "num=6;start=10.0;step=-2.0;dtype=i32">, Sample<[], "num=3;dtype=i64">,
@@ -101,7 +101,7 @@ def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let lowering = Elementwise_;
   let scalar = [(s_id $value)];
   let gradient = [(op<"full_like", "value=0.0"> $x)];
-  let attrFacts = [Doc<"value", "value of every element">];
+  let attrFacts = [Doc<"value", "value of every element">, Fits<"value">];
   let samples = [Sample<["2,3"], "value=1.5">, Sample<[""], "value=0.0">, Sample<["0,3"], "value=2.0">];
   let oracle = Oracle<"np.full_like(x, value)">;
   let python = Py<"functional.tensor", "full_like", [], "", ["x=inp"]>;

@@ -231,7 +231,8 @@ def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, 
     gradient passes at the limits themselves.}];
   let arguments = (ins Tess_Number:$x, Runtime<DefaultValuedAttr<F64Attr, "-INFINITY">>:$lower,
                    Runtime<DefaultValuedAttr<F64Attr, "INFINITY">>:$upper);
-  let attrFacts = [Doc<"lower", "smallest value">, Doc<"upper", "largest value">];
+  let attrFacts = [Doc<"lower", "smallest value">, Doc<"upper", "largest value">, Fits<"lower", "AtMost">,
+                   Fits<"upper", "AtLeast">];
   let samples = !listconcat(UnarySamples<"-9", "9", "lower=-3.0;upper=4.0">.all, [Sample<["2,3"], "lower=0.0">]);
   let onnx = "Clip(...)";
 }

@@ -91,7 +91,7 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value",
                         "[max(0, min(#x[i], #out[i] - $low[i]) - max(0, -$low[i])) for i < len(#x)]">];
   let gradient = [(op<"pad", "low=[-$low[i] for i < len($low)];high=[-$high[i] for i < len($high)]"> $dout)];
   let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
-                   Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">,
+                   Doc<"value", "value of the border">, Fits<"value">, BindTime<"low">, BindTime<"high">,
                    SizeAttr<"low">, SizeAttr<"high">];
   let samples = [Sample<["5"], "low=[1];high=[2]">, Sample<["2,3"], "low=[0, 1];high=[2, 0];value=1.5">,
                  Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,

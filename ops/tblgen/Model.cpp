@@ -168,6 +168,8 @@ static void readFacts(OpModel &op) {
       attr.doc = fact->getValueAsString("doc").str();
     if (fact->isSubClassOf("Length"))
       attr.length = fact->getValueAsInt("length");
+    if (fact->isSubClassOf("Fits"))
+      attr.fit = fact->getValueAsString("end").str();
     if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
       bool isScan = op.record->getValueAsString("compute").contains("scan(");

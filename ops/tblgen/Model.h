@@ -26,6 +26,7 @@ struct AttrModel {
   std::string low, high;    // empty: no limit
   std::string staticReason; // why it is part of the code
   int axisOf = -1, axisExtra = 0, length = -1;
+  std::string fit = "Free";
 };
 
 /// An operand or result of a record.

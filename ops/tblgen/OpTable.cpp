@@ -292,7 +292,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << checkRule(op) << ", " << boolText(isSimple(op)) << ", " << boolText(isExpandedFirst(op)) << ", "
     << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << precisionOf(op) << ", "
-    << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank");
+    << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank") << ", "
+    << boolText(any_of(op.attrs, [](const AttrModel &attr) { return attr.fit != "Free"; }));
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

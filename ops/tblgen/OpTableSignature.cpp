@@ -50,7 +50,8 @@ void emitAttrs(const OpModel &op, raw_ostream &os) {
       os << "cases_" << attr.name;
     os << ", " << (attr.low.empty() ? "-kInfinity" : attr.low) << ", " << (attr.high.empty() ? "kInfinity" : attr.high)
        << ", " << cppString(attr.doc) << ", " << attr.axisOf << ", " << attr.axisExtra << ", " << attr.length << ", "
-       << boolText(attr.isBindTime) << ", " << boolText(attr.isSize) << ", " << boolText(attr.isSet) << "},\n";
+       << boolText(attr.isBindTime) << ", " << boolText(attr.isSize) << ", " << boolText(attr.isSet)
+       << ", Fit::" << attr.fit << "},\n";
   }
   os << "};\n";
 }

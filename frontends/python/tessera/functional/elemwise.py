@@ -31,10 +31,17 @@ def clip(x, lower=-_math.inf, upper=_math.inf, *, inplace=False):
     >>> clip(tessera.tensor([1.0, 5.0]), 2.0, tessera.tensor([9.0, 3.0])).tolist()
     [2.0, 3.0]
     """
-    if not any(isinstance(bound, (_Tensor, _np.ndarray)) for bound in (lower, upper)):
+    if not any(_is_operand(bound) for bound in (lower, upper)):
         return _ops.clip(x, lower, upper, inplace=inplace)
     above = x if lower is None else _ops.maximum(x, lower, inplace=inplace)
     return above if upper is None else _ops.minimum(above, upper, inplace=inplace)
+
+
+def _is_operand(bound):
+    """Whether a bound is no attribute: a tensor, or an integer that float64 may not have."""
+    is_int = type(bound) is int or isinstance(bound, _np.integer)
+    is_long = is_int and not -(1 << 53) <= bound <= 1 << 53
+    return is_long or isinstance(bound, (_Tensor, _np.ndarray))
 
 
 export(globals())

@@ -333,8 +333,16 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     kind = mode.lower() if isinstance(mode, str) else mode
     check_choice("pad", "mode", kind, ("constant", "replicate", "edge", "reflect"))
     if kind == "constant":
+        _check_exact(src, constant_value)
         return _ops.pad(src, *map(list, zip(*pad_width, strict=True)), constant_value)
     return _bordered(src, pad_width, kind)
+
+
+def _check_exact(src, value):
+    """ValueError for an integer of a border that would become another one."""
+    is_rounded = type(value) is int and value != int(float(value))
+    if is_rounded and getattr(src, "dtype", None) in ("int64", "uint64"):
+        raise ValueError(f"pad: constant_value must be a number of float64, got {value}")
 
 
 export(globals())

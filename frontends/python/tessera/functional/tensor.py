@@ -14,6 +14,11 @@ from ._parts import repeated_sizes as _repeated_sizes
 from ._parts import sections_of as _sections_of
 from .generated import check_choice, export
 
+_LIMITS = {
+    name: _np.iinfo(name)
+    for name in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
+}
+
 
 def _dtype_of(value):
     if isinstance(value, bool):
@@ -34,11 +39,32 @@ def full(shape, value, *, dtype=None, device=None):
         made = _ops.copy(_ops.broadcast_to(value, shape))
         return made if device is None else made.to(device)
     dtype = dtype or _dtype_of(value)
-    if isinstance(value, (int, float, _np.integer)) and not 0 <= value < 128:
-        exact = _Tensor(value, dtype)  # which refuses what the dtype does not hold
-        if exact.dtype.kind in "iu" and abs(value) > 1 << 53:
-            return full(shape, exact, device=device)  # float64 has no such number
+    if _is_long(value) and _limits(dtype):
+        return full(shape, _Tensor(value, dtype), device=device)
     return _made(device, _ops.full, shape, value, dtype)
+
+
+def _is_long(value):
+    """Whether float64 may have no such number."""
+    return (type(value) is int or isinstance(value, _np.integer)) and abs(value) > 1 << 53
+
+
+def _limits(dtype):
+    """The limits of an integer dtype; None for another one."""
+    if getattr(dtype, "metadata", None):
+        return None  # a quantized one
+    return _LIMITS.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype))
+
+
+def full_like(inp, value):
+    """A tensor of one value, in shape and dtype of another one, whose elements do not count.
+
+    >>> full_like(_Tensor([1, 2]), 7).tolist()
+    [7, 7]
+    """
+    if _is_long(value) and _limits(inp.dtype):
+        return full(inp.shape, value, dtype=inp.dtype, device=inp.device)
+    return _ops.full_like(inp, value)
 
 
 def zeros(shape, dtype="float32", device=None):
@@ -100,7 +126,18 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
         size = _sym_max(0, -((start - stop) // step))
     else:
         size = max(0, _math.ceil(float((stop - start) / step)))
-    return _made(device, _ops.arange, size, start, step, dtype)
+    limits = None if isinstance(size, _SymInt) or isinstance(start, _SymInt) else _limits(dtype)
+    return _made(device, _whole_range if limits and size else _ops.arange, size, start, step, dtype)
+
+
+def _whole_range(size, start, step, dtype):
+    """A range of integers, which the dtype must hold, also where float64 has no such numbers."""
+    limits, last = _limits(dtype), start + (size - 1) * step
+    if not limits.min <= last <= limits.max:
+        raise ValueError(f"arange: numbers must fit their dtype {limits.dtype}, got {last}")
+    if _is_long(start) or _is_long(last):
+        return _ops.arange(size, 0, step, dtype) + _Tensor(start, dtype)
+    return _ops.arange(size, start, step, dtype)
 
 
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803

@@ -24,6 +24,10 @@ def test_what_the_dtype_does_not_hold_is_refused(number, dtype):
         lambda: tessera.tensor(np.array([number]), dtype=dtype),
         lambda: tessera.asarray([[number]], dtype=dtype),
         lambda: F.full((2,), number, dtype=dtype),
+        lambda: F.full_like(x, number),
+        lambda: F.pad(x, ((1, 0),), constant_value=number),
+        lambda: F.where(x == 0, x, tessera.tensor(number, dtype=dtype)),
+        lambda: F.arange(number, number + 1, dtype=dtype),
         lambda: x.__setitem__(0, number),
         lambda: x.__setitem__(0, [number]),
     ]
@@ -33,6 +37,44 @@ def test_what_the_dtype_does_not_hold_is_refused(number, dtype):
         with pytest.raises((ValueError, OverflowError, TypeError)):
             call()
     assert x.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.clip(x, 300, 400),
+        lambda x: F.clip(x, -9, -1),
+        lambda x: F.clip(x, float("nan"), 3),
+        lambda x: F.arange(250, 260, dtype="uint8"),
+        lambda x: F.arange(5, -5, -1, dtype="uint8"),
+        lambda x: F.pad(x.astype("int64"), ((1, 0),), constant_value=2**60 + 1),
+    ],
+)
+@pytest.mark.parametrize("wrap", [lambda function: function, tessera.jit.trace])
+def test_what_would_be_no_number_of_the_dtype_is_refused(call, wrap):
+    with pytest.raises(ValueError, match=r"(clip|arange|pad): .* must .*, got "):
+        wrap(call)(tessera.tensor([1, 200], dtype="uint8"))
+
+
+def test_numbers_that_float64_does_not_have_are_kept():
+    x, odd = tessera.tensor([1, 2**61], dtype="int64"), 2**60 + 1
+    assert F.full_like(x, odd).tolist() == [odd, odd]
+    assert F.arange(odd, odd + 3, dtype="int64").tolist() == [odd, odd + 1, odd + 2]
+    assert F.clip(x, odd, 2**62).tolist() == [odd, 2**61]
+    assert F.full_like(tessera.tensor([1.0]), odd).tolist() == [2.0**60]
+
+
+def test_bounds_beyond_the_dtype_limit_nothing():
+    x = tessera.tensor([1, 200], dtype="uint8")
+    assert F.clip(x, -1, 300).tolist() == [1, 200] and F.clip(x, -5, 7).tolist() == [1, 7]
+    assert F.clip(x, 2).tolist() == [2, 200] and F.clip(x, upper=3.9).tolist() == [1, 3]
+
+
+def test_a_number_makes_no_tensor_to_be_checked():
+    before = tessera.cache_stats()["results"]
+    F.full((2,), -300.5)
+    F.full((2,), -300, dtype="int32")
+    assert tessera.cache_stats()["results"] - before == 2
 
 
 @pytest.mark.parametrize(("number", "dtype", "want"), TAKEN)
