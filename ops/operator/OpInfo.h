@@ -69,7 +69,7 @@ struct AttrInfo {
   bool isSize = false;
   /// A list of axes whose order says nothing.
   bool isSet = false;
-  /// Of an F64; whoever applies the operator to tensors checks it (eager/stack).
+  /// How the number of an F64 must fit, which whoever applies the operator to tensors checks (eager/stack).
   Fit fit = Fit::Free;
 };
 /// A valid value of a runtime attribute, for code that gets the true one with each run.

@@ -12,7 +12,7 @@ class Creation<string m, string what, string signature, dag body, string expr> :
   let lowering = Elementwise_;
   let scalar = [body];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.tensor", m>;
+  let python = Py<"functional.creation", m>;
 }
 def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id $value),
                            "np.full(shape, value).astype(dtype)"> {
@@ -104,7 +104,7 @@ def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let attrFacts = [Doc<"value", "value of every element">, Fits<"value">];
   let samples = [Sample<["2,3"], "value=1.5">, Sample<[""], "value=0.0">, Sample<["0,3"], "value=2.0">];
   let oracle = Oracle<"np.full_like(x, value)">;
-  let python = Py<"functional.tensor", "full_like", [], "", ["x=inp"]>;
+  let python = Py<"functional.creation", "full_like", [], "", ["x=inp"]>;
 }
 class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let summary = what;
@@ -118,7 +118,7 @@ class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let gradient = [(op<"full_like", "value=0.0"> $x)];
   let samples = [Sample<["2,3"]>, Sample<[""]>, Sample<["0,3"]>];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.creation", m, [], "", ["x=inp"]>;
 }
 def Tess_ZerosLikeOp : FilledLike<"zeros_like", "zeros in shape and dtype of another tensor", "0.0",
                                   "np.zeros_like(x)">;

@@ -6,6 +6,7 @@ from .._known_form import export_known_form
 from . import (
     control,
     conv,
+    creation,
     elemwise,
     fft,
     local_conv,
@@ -19,7 +20,20 @@ from . import (
     vision,
 )
 
-_PARTS = (control, conv, elemwise, local_conv, math, nn, pool, recurrent, tensor, vision, loss)
+_PARTS = (
+    control,
+    conv,
+    creation,
+    elemwise,
+    local_conv,
+    math,
+    nn,
+    pool,
+    recurrent,
+    tensor,
+    vision,
+    loss,
+)
 
 __all__ = sorted({"fft"}.union(*(part.__all__ for part in _PARTS)))
 

@@ -3,7 +3,7 @@
 import math
 
 from .. import random
-from ..functional.tensor import full_like
+from ..functional.creation import full_like
 
 
 def fill_(tensor, val):

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _caller, _core
 from ..autodiff import dropped, frozen
 from ..autodiff.modes import no_grad
-from ..functional.tensor import zeros_like
+from ..functional.creation import zeros_like
 from ..tensor import Parameter, Tensor
 from .checks import check_settings, check_state
 

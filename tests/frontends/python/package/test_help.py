@@ -18,6 +18,7 @@ MODULES = [
     "device",
     "doctor",
     "functional",
+    "functional.creation",
     "functional.elemwise",
     "functional.loss",
     "functional.math",
