@@ -1,7 +1,7 @@
 """What recurrent networks over sequences are given: sequences and first states."""
 
 from .._core import Tensor
-from .tensor import zeros
+from .creation import zeros
 
 
 def first_state(inp, weight):

@@ -6,8 +6,8 @@ number n of elements: "backward" the inverse one, "forward" the other, "ortho" b
 """
 
 from .._core import ops as _ops
+from .creation import arange as _arange
 from .generated import check_choice, export
-from .tensor import arange as _arange
 
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
