@@ -122,7 +122,7 @@ private:
     matrices.integers = take<int>(memory, numIntegers);
     std::optional<MatrixFault> fault;
     {
-      std::unique_lock<std::mutex> turn = library.turn();
+      LapackLibrary::Turn turn(library);
       fault = compute(matrices);
     }
     for (size_t i = 0; i < outputSizes.size() && !fault; ++i)

@@ -1,22 +1,11 @@
 //===- ParallelFor.cpp - threads of one parallel region -------------------===//
 #include "runtime/threads/ParallelFor.h"
 #include "ops/vocabulary/Error.h"
+#include "runtime/threads/Team.h"
 #include "runtime/threads/Worker.h"
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
-#include <vector>
-
-// The function that GCC calls for `#pragma omp parallel`: clang's -fopenmp would add a second OpenMP library to
-// oneDNN's.
-extern "C" {
-void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
-int omp_get_thread_num();
-int omp_get_num_threads();
-int omp_get_max_threads();
-void omp_set_num_threads(int count);
-}
 
 namespace tess::runtime {
 
@@ -52,39 +41,10 @@ llvm::Error setNumThreads(unsigned count) {
   return llvm::Error::success();
 }
 
-namespace {
-struct Region {
-  unsigned parts;
-  llvm::function_ref<void(unsigned)> body;
-};
-} // namespace
-
-#if TESS_SANITIZE_THREAD
-// ThreadSanitizer does not see libgomp's barriers, so threads that it does see are started for each region.
-static void runRegion(Region &region) {
-  std::vector<std::thread> team;
-  for (unsigned part = 1; part < region.parts; ++part)
-    team.emplace_back([&region, part] { region.body(part); });
-  region.body(0);
-  for (std::thread &thread : team)
-    thread.join();
-}
-#else
-static void runRegion(Region &region) {
-  auto body = [](void *data) {
-    auto &region = *static_cast<Region *>(data);
-    // The team may be smaller than asked for (OMP_THREAD_LIMIT); the parts stay the same.
-    for (unsigned part = omp_get_thread_num(), team = omp_get_num_threads(); part < region.parts; part += team)
-      region.body(part);
-  };
-  GOMP_parallel(body, &region, region.parts, 0);
-}
-#endif
-
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned)> body) {
   if (parts > 1 && Worker::onWorkerThread()) {
-    Region region{parts, body};
-    return runRegion(region);
+    auto call = [](void *body, unsigned part) { (*static_cast<llvm::function_ref<void(unsigned)> *>(body))(part); };
+    return Team::global().run(parts, Team::Parts::Independent, call, &body);
   }
   for (unsigned part = 0; part < parts; ++part)
     body(part);
@@ -110,19 +70,6 @@ void parallelFor(unsigned parts, int64_t count, int64_t grain,
     if (begin < end)
       body(begin, end, part);
   });
-}
-
-LibraryThreads::LibraryThreads(unsigned count) : previous(omp_get_max_threads()) {
-#if TESS_SANITIZE_THREAD
-  count = 1;
-#endif
-  if (int(count) != previous)
-    omp_set_num_threads(int(count));
-}
-
-LibraryThreads::~LibraryThreads() {
-  if (omp_get_max_threads() != previous)
-    omp_set_num_threads(previous);
 }
 
 } // namespace tess::runtime

@@ -1,8 +1,7 @@
 //===- ParallelFor.h - threads of one parallel region -----------*- C++ -*-===//
 //
-// Fork and join over libgomp, whose team oneDNN shares. Regions are opened by
-// the worker thread only (Worker.h): libgomp keeps a team per calling thread,
-// and a child of a fork hangs in the region of a thread that had one before.
+// Fork and join over the team (Team.h), which oneDNN shares (Openmp.cpp).
+// Regions are opened by the worker thread only (Worker.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -51,7 +50,7 @@ std::pair<int64_t, int64_t> partOf(unsigned part, unsigned parts, int64_t count,
 void parallelFor(unsigned parts, int64_t count, int64_t grain,
                  llvm::function_ref<void(int64_t begin, int64_t end, unsigned part)> body);
 
-/// While alive, OpenMP regions that a library opens on this thread have `count` threads.
+/// While alive, OpenMP regions that oneDNN opens on this thread have `count` threads.
 class LibraryThreads {
 public:
   explicit LibraryThreads(unsigned count);
@@ -60,7 +59,7 @@ public:
   LibraryThreads &operator=(const LibraryThreads &) = delete;
 
 private:
-  int previous;
+  unsigned previous;
 };
 
 } // namespace tess::runtime

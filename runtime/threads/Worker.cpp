@@ -2,27 +2,15 @@
 #include "runtime/threads/Worker.h"
 #include "ops/vocabulary/Error.h"
 #include "runtime/threads/Fork.h"
+#include "runtime/threads/Spin.h"
 
 #include <cstdlib>
-#include <immintrin.h>
 #include <thread>
 
 namespace tess::runtime {
 
 static thread_local bool isWorkerThread = false;
 static thread_local bool holdsForFork = false;
-
-// A sleeping thread takes some microseconds to wake, so both sides first spin for about 10 us. A longer spin would
-// delay the threads of a region, where there are no more cores than these (100 us cost 85 us a call on two cores).
-static constexpr uint64_t kSpinCycles = 30000; // of the time-stamp counter; a pause takes 10 to 140
-
-/// Spins until `done` returns true or for kSpinCycles, and returns its last answer.
-template <typename F> static bool spinUntil(F done) {
-  for (uint64_t start = __rdtsc(); __rdtsc() - start < kSpinCycles; _mm_pause())
-    if (done())
-      return true;
-  return done();
-}
 
 Worker::Worker()
     : slots(new Slot[kCapacity]), wake(new std::condition_variable), progress(new std::condition_variable) {
@@ -71,7 +59,7 @@ uint64_t Worker::publish(std::unique_lock<std::mutex> &) {
 
 bool Worker::awaitCommand(uint64_t next) {
   auto hasWork = [&] { return submitted.load(std::memory_order_acquire) > next || stopping.load(); };
-  if (!spinUntil(hasWork)) {
+  if (!spinUntil(kSpinCycles, hasWork)) {
     std::unique_lock<std::mutex> lock(mutex);
     sleeping = true;
     wake->wait(lock, hasWork);
@@ -137,7 +125,7 @@ void Worker::wait(uint64_t number) {
 
 bool Worker::waitFor(uint64_t number, std::chrono::milliseconds limit) {
   auto hasRun = [&] { return completed.load() >= number; };
-  if (spinUntil(hasRun))
+  if (spinUntil(kSpinCycles, hasRun))
     return true;
   if (stopped) {
     runUntil(number);

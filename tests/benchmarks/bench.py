@@ -17,7 +17,7 @@ from harness import environment, table  # noqa: E402
 
 MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording", "compiled_ops"]
 MODULES += ["training", "inference", "compile_time", "process", "thresholds", "executable_codecs"]
-MODULES += ["loops", "free_sizes", "recurrent", "epochs", "ops_peers"]
+MODULES += ["loops", "free_sizes", "recurrent", "epochs", "ops_peers", "shared_cores"]
 
 
 def benchmarks():

@@ -85,7 +85,7 @@ def tess_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
     )
 
 def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
-    """cc_binary of a nanobind module that exports PyInit_* only; `name` is the path of the .so in the package."""
+    """cc_binary of a nanobind module that exports PyInit_* and the OpenMP that oneDNN calls (runtime/threads) only; `name` is the path of the .so in the package."""
     script, order = "//tools/bazel:py_extension.lds", "//tools/bazel:hot_functions.txt"
     order_linkopts = ["-Wl,--symbol-ordering-file=$(location %s)" % order, "-Wl,--no-warn-symbol-ordering"]
     cc_binary(

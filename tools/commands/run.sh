@@ -132,8 +132,7 @@ run_campaign() {
     *) die "campaign: the kind must be random, records or attributes, got '${1:-}'" ;;
   esac
   build_package "${targets[@]}"
-  # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
-  export TESS_SAMPLES=$bin/ops/samples.json OMP_WAIT_POLICY=passive
+  export TESS_SAMPLES=$bin/ops/samples.json
   if [ -n "$preload" ]; then
     export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
   else
