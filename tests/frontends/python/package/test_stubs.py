@@ -13,6 +13,7 @@ FUNCTIONAL = [
     "control",
     "elemwise",
     "conv",
+    "creation",
     "fft",
     "local_conv",
     "loss",
