@@ -21,6 +21,12 @@ def warn_once(text, category=RuntimeWarning):
         warnings.warn(text, category, stacklevel=level)
 
 
+def place():
+    """The first line outside of the package, as "file.py:12"."""
+    file, line = _place()[1]
+    return f"{os.path.basename(file)}:{line}"
+
+
 def _place():
     """The level of the first frame outside of the package, as `warnings` counts, and its line."""
     level, frame = 1, sys._getframe(1)

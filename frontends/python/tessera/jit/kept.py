@@ -3,11 +3,10 @@
 import weakref
 
 from .. import _core
+from .explaining import call_text, tell_recording
 from .mismatch import is_same
 from .sizes import nearest, without_sizes
 from .telling import warn_once
-
-_MANY_RENEWALS = 16
 
 
 class Kept:
@@ -48,10 +47,8 @@ class Kept:
                     warn_once(self, f"looks no more at {path}, whose changes changed nothing in it")
                 self._last = old
                 return old
-        for path in {path for old in outdated[:1] for path, _, _ in old.state.changes()}:
-            self._renewals[path] += 1
-            if self._renewals[path] == _MANY_RENEWALS:
-                warn_once(self, f"is recorded anew whenever {path} changes: keep it in a tensor")
+        if variant.why is None:
+            tell_recording(self, key, variant)
         sibling = variants[0].kept if variants else None
         variant.key, variant.kept = key, _core.KeptCall(sibling, self._forgetter(variant))
         variant.sizeless = without_sizes(key)
@@ -89,10 +86,15 @@ class Kept:
         return None if self._last is None else self._last.program
 
     def explain(self):
-        """One line for each signature kept: what it is, and what its program takes."""
+        """Each call kept: its arguments, what its program takes, and behind it what of Python's
+        state is not compared, and why it was recorded beside earlier ones, with the line.
+
+        `TESS_LOG=recompiles` writes the latter when it happens; the 8th recording of a function
+        warns.
+        """
         lines = []
-        for key, variants in self._variants.items():
-            for variant in variants:
+        for variants in self._variants.values():
+            for variant in reversed(variants):
                 program = variant.program
                 cost = "not compiled yet"
                 if program is not None:
@@ -101,6 +103,7 @@ class Kept:
                     cost += ", serves other sizes"
                 elif variant.fixed is not None:
                     cost += f", serves these sizes only: {variant.fixed}"
-                lines.append(f"{self.__name__}{key[1:-1]}: {cost}")
+                lines.append(f"{call_text(self, variant)}: {cost}")
+                lines += [f"  {variant.why}"] if variant.why else []
                 lines += [f"  not compared: {each}" for each in variant.state.unwatched]
         return "\n".join(lines)

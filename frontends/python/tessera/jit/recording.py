@@ -42,6 +42,7 @@ class Recorded(Compiled):
         self.eager = False  # whether the call cannot be a program
         self.state = None  # the Python state that it read
         self.changes_python = False  # whether it changed any, and has run once only
+        self.why = None  # in words, why it was recorded beside others
         self.misses = Counter()  # changes of that state that had no effect here
         self.identity = None  # which tensors it serves
         self.arguments = None  # (args, kwargs) flattened, _TENSOR in the places of tensors

@@ -2,7 +2,6 @@
 
 import functools
 import sys
-from collections import Counter
 
 from .. import _core, config, effects
 from ..autodiff import modes
@@ -106,7 +105,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
         self._variants = {}  # recordings by signature
         self._last = self._segments = None
-        self._renewals = Counter()  # recordings made for changed Python state, by what changed
+        self._recordings = 0
         self._attribute = None  # of a class: the name of the method that this is
         if profiling:
             self._profile()
