@@ -230,6 +230,8 @@ llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results, bo
 
 void Tape::save(const Call &call, llvm::ArrayRef<TensorRef> results) {
   Record &record = records.back();
+  if (LLVM_UNLIKELY(enabled(bitOf(Layer::CheckFinite))))
+    record.place = Location::here();
   if (!record.plan->graph)
     return;
   size_t numOperands = call.operands.size();
@@ -250,6 +252,8 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   for (const TensorRef &input : inputs)
     record.inputs.push_back(idOf(*input));
   record.rare = std::make_unique<Rare>(nullptr, std::move(backward));
+  if (enabled(bitOf(Layer::CheckFinite)))
+    record.place = Location::here();
   tagResults(record, outputs);
 }
 

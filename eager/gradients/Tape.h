@@ -111,7 +111,7 @@ private:
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
     llvm::SmallVector<Saved, 2> saved;
-    Location place;             // of the call, when it saved something
+    Location place;             // of the call, when it saved something or values are checked
     std::unique_ptr<Rare> rare; // null in most
   };
 
@@ -132,6 +132,7 @@ private:
                                       llvm::ArrayRef<bool> hasSum);
   llvm::SmallVector<bool, 4> sumsOf(const Record &record) const;
   llvm::Error checkSaved(const Record &record) const;
+  static llvm::Error inGradientOf(const Record &record, llvm::Error error);
   llvm::Error walk();
 
   uint32_t id;

@@ -204,6 +204,17 @@ llvm::Expected<TensorRef> Tape::takeGrad(uint32_t value) {
   return llvm::is_contained(watchedResults, value) ? grads[value] : std::move(grads[value]);
 }
 
+/// Adds the call whose gradient it is to an error, where values are checked: that of the operator names the line of
+/// backward.
+llvm::Error Tape::inGradientOf(const Record &record, llvm::Error error) {
+  std::string place = record.place.describe();
+  if (!enabled(bitOf(Layer::CheckFinite)) || place.empty())
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  std::string name = record.plan ? record.plan->op.name() : "a function of one's own";
+  return makeError(code, message + " (in the gradient of " + name + ", called at " + place + ")");
+}
+
 llvm::Error Tape::step(Record &record) {
   llvm::SmallVector<TensorRef, 2> outputGrads;
   bool any = false;
@@ -221,7 +232,7 @@ llvm::Error Tape::step(Record &record) {
   llvm::SmallVector<bool, 4> hasSum = sumsOf(record);
   llvm::Expected<Tensors> inputGrads = gradientsOf(record, outputGrads, hasSum);
   if (!inputGrads)
-    return inputGrads.takeError();
+    return inGradientOf(record, inputGrads.takeError());
   for (unsigned i = 0; i < record.inputs.size() && i < inputGrads->size(); ++i) {
     TensorRef &grad = (*inputGrads)[i];
     if (i < hasSum.size() && hasSum[i])

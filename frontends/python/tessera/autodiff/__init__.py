@@ -2,6 +2,7 @@
 rules; and vmap, which makes a function of elements one of whole tensors.
 """
 
+from .anomaly import detect_anomaly
 from .checkpoint import checkpoint
 from .derivatives import hessian, jacobian, jvp
 from .function import Function
@@ -15,6 +16,7 @@ __all__ = [
     "GradManager",
     "GradManagerGroup",
     "checkpoint",
+    "detect_anomaly",
     "grad",
     "hessian",
     "jacobian",

@@ -1,10 +1,11 @@
 """estimate: the memory that a call takes, known before it runs."""
 
+import math
 from dataclasses import dataclass
 
 from .. import _core
 from .._tree import flatten, unflatten
-from ..tensor import Tensor
+from ..tensor import Parameter, Tensor
 from .program import Program
 from .recording import record
 from .trace import trace
@@ -20,7 +21,9 @@ class Spec:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Bytes that a call takes beyond those that its arguments and variables hold already."""
+    """Bytes that a call takes: `peak` beyond those that its arguments and variables hold already,
+    `total` with them.
+    """
 
     arena: int  # temporaries, by the memory plan
     outputs: int  # results that do not take over a variable's memory
@@ -28,6 +31,10 @@ class Estimate:
     rounding: int  # bytes that the allocator adds to arena and outputs
     launches: int  # kernels, library calls and copies
     saved_per_trip: int = 0  # what a trip of each while_loop without max_trips saves for a gradient
+    arguments: int = 0  # tensors that the call is given
+    parameters: int = 0  # that it uses; of a loaded program all its state
+    gradients: int = 0  # that parameters have before it; those that it leaves are among the outputs
+    state: int = 0  # other tensors from outside: those of optimizers, statistics, random numbers
 
     @property
     def peak(self):
@@ -35,6 +42,17 @@ class Estimate:
         for them grows as such a loop goes on, to three times that for each of its trips.
         """
         return self.arena + self.outputs + self.constants + self.rounding
+
+    @property
+    def total(self):
+        """The most bytes that there are during the call: its peak, arguments and variables."""
+        return self.peak + self.arguments + self.parameters + self.gradients + self.state
+
+    def __str__(self):
+        """A line for each part, in MiB."""
+        parts = ("arguments", "parameters", "gradients", "state", "arena", "outputs", "constants",
+                 "rounding", "peak", "total")  # fmt: skip
+        return "\n".join(f"{name:10} {getattr(self, name) / (1 << 20):10.2f} MiB" for name in parts)
 
 
 def estimate(function, *args, **kwargs):
@@ -45,6 +63,10 @@ def estimate(function, *args, **kwargs):
     here), and parameters, optimizer state and gradients stay as they are. Sizes that depend on data
     are at their upper bounds.
 
+    Returns:
+        an Estimate: `.peak` is what the call adds, `.total` is with the arguments, parameters,
+        gradients and the state of optimizers that are there already; printed, it is a table
+
     Raises:
         ValueError: the function looks at the value of a tensor.
 
@@ -54,13 +76,14 @@ def estimate(function, *args, **kwargs):
     """
     args, kwargs = valueless(args, kwargs)
     if isinstance(function, Program):
-        return _estimate_of(function.bind(*args, **kwargs))
+        held = {"parameters": _bytes_of(function.state_dict().values())}
+        return _estimate_of(function.bind(*args, **kwargs), args, kwargs, held)
     options = {}
     if isinstance(function, trace):
         function, options = function.function, function.options
-    tensors = [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor)]
-    _, call = record(function, tensors, args, kwargs, run=False, bounds=True)
-    return _estimate_of(call.recording.compile(options))
+    _, call = record(function, _tensors_of(args, kwargs), args, kwargs, run=False, bounds=True)
+    held = _held_by(call.recording.captured)
+    return _estimate_of(call.recording.compile(options), args, kwargs, held)
 
 
 def valueless(args, kwargs):
@@ -74,5 +97,23 @@ def _tensor_of(spec):
     return _core.valueless_tensor(list(spec.shape), spec.dtype)
 
 
-def _estimate_of(program):
-    return Estimate(**program.memory, launches=program.launches)
+def _tensors_of(args, kwargs):
+    return [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor)]
+
+
+def _bytes_of(tensors):
+    return sum(math.prod(tensor.shape) * tensor.dtype.itemsize for tensor in tensors)
+
+
+def _held_by(captured):
+    """Bytes of a call's tensors from outside, by what they are."""
+    parameters = [tensor for tensor in captured if isinstance(tensor, Parameter)]
+    grads = {id(each.grad) for each in captured if each.grad is not None}
+    gradients = [tensor for tensor in captured if id(tensor) in grads]
+    held = {"parameters": _bytes_of(parameters), "gradients": _bytes_of(gradients)}
+    return {**held, "state": _bytes_of(captured) - sum(held.values())}
+
+
+def _estimate_of(program, args, kwargs, held):
+    arguments = _bytes_of(_tensors_of(args, kwargs))
+    return Estimate(**program.memory, launches=program.launches, arguments=arguments, **held)

@@ -145,3 +145,77 @@ def test_off_is_the_default():
     assert F.log(tensor(0.0)).item() == -np.inf
     config.set_check_finite(True)
     assert config.get_check_finite() is True
+
+
+def test_a_gradient_names_the_forward_call():
+    x = tessera.Parameter([0.0, 4.0])
+    manager = GradManager().attach(x)
+    with manager:
+        y = F.sqrt(x)
+        forward = here(-1)
+        loss = y.sum()
+        with pytest.raises(ValueError, match="div: result out must be finite, got inf") as caught:
+            manager.backward(loss)
+    assert str(caught.value).endswith(f"(in the gradient of sqrt, called {forward})")
+    assert here(-3) in str(caught.value)
+
+
+def test_a_gradient_of_ones_own_names_its_call():
+    class Exploding(tessera.autodiff.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, grad):
+            return F.exp(grad * 1000)
+
+    x = tessera.Parameter([1.0])
+    manager = GradManager().attach(x)
+    with manager:
+        y = Exploding()(x)
+        forward = here(-1)
+        with pytest.raises(ValueError, match="exp: result out must be finite") as caught:
+            manager.backward(y)
+    assert f"called {forward})" in str(caught.value)
+
+
+def test_anomalies_are_detected_within():
+    config.set_check_finite(False)
+    x = tensor(-1.0)
+    with tessera.autodiff.detect_anomaly(), pytest.raises(ValueError, match="log: .*got nan"):
+        F.log(x)
+    assert not config.get_check_finite()
+    assert np.isnan(F.log(x).item())
+
+    @tessera.autodiff.detect_anomaly()
+    def root(value):
+        return F.sqrt(value)
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="sqrt: .*got nan"):
+            root(x)
+    config.set_check_finite(True)
+    with tessera.autodiff.detect_anomaly():
+        pass
+    assert config.get_check_finite()
+
+
+def test_a_traced_step_names_the_forward_line():
+    weight = tessera.Parameter([0.0])
+    manager = GradManager().attach(weight)
+
+    @jit.trace
+    def step(x):
+        with manager:
+            loss = F.sqrt(weight * x).sum()
+            manager.backward(loss)
+        return loss
+
+    config.set_check_finite(False)
+    for _ in range(3):
+        step(tensor(1.0))
+    with tessera.autodiff.detect_anomaly():
+        with pytest.warns(RuntimeWarning, match="check_finite looks at each operator"):
+            with pytest.raises(ValueError, match="in the gradient of sqrt, called at") as caught:
+                step(tensor(1.0))
+    line = inspect.getsourcelines(step.function)[1] + 3
+    assert f"called at {HERE}:{line}" in str(caught.value)

@@ -194,3 +194,50 @@ def test_a_failed_estimate_changes_nothing():
         tessera.estimate(step, Spec((4, 6)))
     assert all((value == before[name]).all() for name, value in net.state_dict().items())
     assert all(parameter.grad is None for parameter in net.parameters())
+
+
+def test_the_total_has_what_is_held_already():
+    net, x = M.Linear(256, 128), tessera.Tensor(floats(32, 256))
+    weights = 4 * (256 * 128 + 128)
+    manager, rule = GradManager().attach(net.parameters()), Adam(net.parameters(), lr=0.1)
+
+    def backward(x):
+        with manager:
+            manager.backward(net(x).sum())
+
+    def step(x):
+        backward(x)
+        rule.step()
+
+    first = tessera.estimate(backward, x)
+    assert (first.arguments, first.parameters, first.gradients, first.state) == (
+        4 * 32 * 256,
+        weights,
+        0,
+        0,
+    )
+    assert first.outputs >= weights  # the gradients that it leaves
+    assert first.total == first.peak + first.arguments + weights
+    backward(x)
+    again = tessera.estimate(step, x)
+    assert (again.parameters, again.gradients) == (weights, weights)
+    assert 2 * weights <= again.state <= 2 * weights + 1024  # two moments, and how many steps
+    assert again.total > again.peak + 4 * weights
+
+
+def test_the_total_of_a_function_of_arguments_and_of_a_file(tmp_path):
+    plain = tessera.estimate(lambda x, y: x + y, Spec((1000,)), Spec((1000,), "float64"))
+    assert plain.arguments == 12000 and plain.total == plain.peak + 12000
+    net = M.Linear(64, 32)
+    traced = jit.trace(net, capture_as_const=True, symbolic=True)
+    traced(tensor(4, 64))
+    traced.dump(tmp_path / "net.tess")
+    found = tessera.estimate(jit.load(tmp_path / "net.tess"), Spec((4, 64)))
+    assert found.arguments == 4 * 4 * 64
+    assert found.total >= found.peak + found.arguments
+
+
+def test_it_prints_a_table():
+    lines = str(tessera.estimate(lambda x: x + 1, Spec((1 << 20,)))).splitlines()
+    assert lines[0].split() == ["arguments", "4.00", "MiB"]
+    assert lines[-1].startswith("total ") and len(lines) == 10
