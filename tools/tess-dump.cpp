@@ -11,6 +11,7 @@
 #include "runtime/bind/ValueMetas.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/StepText.h"
 #include "runtime/schema/TestCases.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +22,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <set>
 
 using namespace tess;
 using namespace tess::runtime;
@@ -76,22 +76,6 @@ std::string valueText(const Executable &executable, ValueId id) {
 
 std::string valueList(const Executable &executable, llvm::ArrayRef<ValueId> values) {
   return llvm::join(llvm::map_range(values, [&](ValueId id) { return valueText(executable, id); }), ", ");
-}
-
-/// The operators that one kernel computes, in order, as in "mul add relu".
-std::string fusedOperators(const Executable &executable, const Step &step) {
-  std::set<ValueId> wanted(step.results.begin(), step.results.end());
-  std::vector<std::string> names;
-  for (const ProgramNode &node : llvm::reverse(executable.nodes)) {
-    if (!node.op || llvm::none_of(node.results, [&](ValueId result) { return wanted.count(result); }))
-      continue;
-    names.push_back(node.op.name().str());
-    for (ValueId operand : node.operands)
-      if (!llvm::is_contained(step.operands, operand))
-        wanted.insert(operand);
-  }
-  std::reverse(names.begin(), names.end());
-  return llvm::join(names, " ");
 }
 
 /// "scan of 4 steps, reversed".

@@ -1,7 +1,9 @@
 //===- Dispatch.cpp - one operator now ------------------------------------===//
 #include "eager/dispatch/Dispatch.h"
 #include "eager/classes/MiniGraph.h"
+#include "eager/tensor/Location.h"
 #include "ops/graphs/Control.h"
+#include "runtime/device/Profiler.h"
 
 namespace tess::eager {
 
@@ -17,7 +19,7 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   count(Count::InPlace);
 }
 
-llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
+static llvm::Error dispatchNow(const DispatchCall &call, Tensors &results) {
   if (call.info().lowering == Lowering::View)
     return dispatchView(call, results);
   if (mayBeDirect(call.info(), call.operands.size())) {
@@ -32,6 +34,13 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
   if (call.info().isExpandedFirst)
     return dispatchExpanded(call, results);
   return control::hasBody(call.info()) ? dispatchScan(call, results) : dispatchProgram(call, results);
+}
+
+llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
+  if (LLVM_LIKELY(!runtime::profiler::on()))
+    return dispatchNow(call, results);
+  runtime::profiler::At place(Location::here().describe());
+  return dispatchNow(call, results);
 }
 
 } // namespace tess::eager

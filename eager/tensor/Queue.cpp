@@ -3,6 +3,7 @@
 
 #include "ops/vocabulary/Error.h"
 #include "runtime/Devices.h"
+#include "runtime/device/Profiler.h"
 #include "runtime/threads/Fork.h"
 #include "runtime/threads/Worker.h"
 #include "llvm/ADT/STLExtras.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace tess::eager {
@@ -66,6 +68,9 @@ void drop(const Job &job) {
 }
 
 void runJob(std::unique_ptr<Job> job) {
+  std::optional<runtime::profiler::At> place;
+  if (LLVM_UNLIKELY(runtime::profiler::on()))
+    place.emplace(job->location.describe());
   if (FailureRef inherited = inheritedFailure(job->inputs))
     poisonAll(job->outputs, inherited);
   else if (llvm::Error error = job->body())

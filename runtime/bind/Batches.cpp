@@ -97,7 +97,7 @@ private:
     Command &batch = bound.commands.emplace_back();
     batch.kind = Command::Batch;
     batch.step = mates.front().step;
-    batch.label = bound.labels.emplace_front(std::to_string(mates.size()) + " x " + mates.front().label).c_str();
+    batch.label = mates.front().label;
     batch.firstLaunch = uint32_t(bound.batched.size());
     batch.numLaunches = uint32_t(mates.size());
     int64_t total = 0;

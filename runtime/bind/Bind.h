@@ -72,6 +72,8 @@ public:
   const Executable &executable() const { return exe; }
   const std::string &name() const { return options.name; }
   Device &device() const { return *options.device; }
+  /// The operators that a kernel computes, of a step of the executable; found at the first call.
+  const std::string &operatorsOf(const Step &step);
   /// Bytes of all constants, including those that bindings have packed so far.
   uint64_t constantBytes() const;
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
@@ -101,6 +103,8 @@ private:
   std::vector<void *> constants;
   std::vector<BufferRef> constantBuffers;
   std::atomic<uint64_t> totalConstantBytes = 0;
+  std::once_flag named;
+  std::vector<std::string> stepNames;
   std::mutex packedMutex;
   std::map<std::pair<uint32_t, std::string>, BufferRef> packedConstants; // by index, packing
 };

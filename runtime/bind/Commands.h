@@ -5,8 +5,6 @@
 #include "runtime/bind/Bind.h"
 #include "runtime/device/KernelTable.h"
 
-#include <forward_list>
-
 namespace tess::runtime {
 
 using control::Guard;
@@ -90,7 +88,6 @@ struct Commands {
   std::vector<Command> commands;
   std::vector<KernelLaunch> batched;
   std::vector<CopyLayouts> copies;
-  std::forward_list<std::string> labels; // of batches
   std::vector<void *> pointers;
   std::vector<int64_t> dims;
   std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches, grownPatches;

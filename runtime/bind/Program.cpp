@@ -3,6 +3,7 @@
 #include "runtime/bind/Bind.h"
 #include "runtime/bind/Stages.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/StepText.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cstring>
@@ -49,6 +50,14 @@ llvm::Error Program::createStages(std::vector<StageCode> codes) {
   }
   stages = std::move(made);
   return llvm::Error::success();
+}
+
+const std::string &Program::operatorsOf(const Step &step) {
+  std::call_once(named, [&] {
+    for (const Step &each : exe.steps)
+      stepNames.push_back(each.kind == StepKind::Kernel ? fusedOperators(exe, each) : "");
+  });
+  return stepNames[size_t(&step - exe.steps.data())];
 }
 
 uint64_t Program::constantBytes() const {

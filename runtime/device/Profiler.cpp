@@ -11,6 +11,7 @@
 #include <mutex>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace tess::runtime::profiler {
@@ -66,9 +67,15 @@ static void add(Event event) {
     ++log.dropped;
 }
 
+static thread_local std::string locationHere;
+
+At::At(std::string location) : outer(std::exchange(locationHere, std::move(location))) {}
+At::~At() { locationHere = std::move(outer); }
+
 void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value,
             llvm::StringRef location) {
-  add({name.str(), category.str(), value.str(), location.str(), begin, end, 0, ::syscall(SYS_gettid)});
+  std::string place = location.empty() ? locationHere : location.str();
+  add({name.str(), category.str(), value.str(), std::move(place), begin, end, 0, ::syscall(SYS_gettid)});
 }
 
 void recordMemory(llvm::StringRef what, uint64_t bytes) {

@@ -28,6 +28,17 @@ uint64_t now();
 /// Records a finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
 void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value = "",
             llvm::StringRef location = "");
+/// While alive, events of this thread that come without a location have this one.
+class At {
+public:
+  explicit At(std::string location);
+  ~At();
+  At(const At &) = delete;
+  At &operator=(const At &) = delete;
+
+private:
+  std::string outer;
+};
 /// Records a point of the memory timeline: `bytes` are in use from now on.
 void recordMemory(llvm::StringRef what, uint64_t bytes);
 

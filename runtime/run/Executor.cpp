@@ -46,6 +46,7 @@ private:
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
   llvm::Error copyApart(const CopyLayouts &copy, void *const *pointers);
+  std::string nameOf(const Command &command) const;
   llvm::Error profiled(Command &command);
   char *arena() const { return static_cast<char *>(bound.currentArena); }
 
@@ -184,6 +185,15 @@ llvm::Error Runner::loop(Command &command) {
   return error;
 }
 
+/// The operators of a kernel, "2 x exp" of two at once; of other commands the operator or value.
+std::string Runner::nameOf(const Command &command) const {
+  llvm::StringRef name = command.label;
+  if (command.step && command.step->kind == StepKind::Kernel)
+    if (llvm::StringRef operators = bound.program->operatorsOf(*command.step); !operators.empty())
+      name = operators;
+  return command.kind == Command::Batch ? std::to_string(command.numLaunches) + " x " + name.str() : name.str();
+}
+
 llvm::Error Runner::profiled(Command &command) {
   static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel", "loop"};
   uint64_t begin = profiler::now();
@@ -194,7 +204,7 @@ llvm::Error Runner::profiled(Command &command) {
     if (!command.step->results.empty())
       value = bound.program->executable().values[command.step->results[0]].name;
   }
-  profiler::record(command.label, categories[command.kind], begin, profiler::now(), value, location);
+  profiler::record(nameOf(command), categories[command.kind], begin, profiler::now(), value, location);
   return error;
 }
 

@@ -15,6 +15,7 @@ import threading
 
 from .. import _core
 from ..logger import get_logger
+from . import _profile_summary as _summary
 
 __all__ = ["Profiler", "is_profiling", "profile", "scope"]
 
@@ -29,8 +30,9 @@ class Profiler(contextlib.ContextDecorator):
 
     As a context manager or a decorator it writes the file PATH/PID.chrome_timeline.json when the
     code ends, whether by an error or not; the file of the run before is replaced. `start`, `stop`
-    and `dump` are its parts. Times are in microseconds; operators of traced functions come with
-    their line and module. The first 2^20 events are kept; `otherData` counts those beyond.
+    and `dump` are its parts, and `summary` prints where the time went. Times are in microseconds; a
+    kernel is called by the operators that it computes, and comes with their line and module. The
+    first 2^20 events are kept; `otherData` counts those beyond.
 
     Args:
         path: the folder that `dump` makes where it is missing
@@ -90,6 +92,21 @@ class Profiler(contextlib.ContextDecorator):
     def events(self):
         """The events of the last recording, as dicts: see "Read a profile"."""
         return json.loads(self._finished("events"))["traceEvents"]
+
+    def summary(self, by=("operator", "module", "line"), limit=20):
+        """Prints where the time of the last recording went: a row for each operator, module and
+        line of the user's program, the most time first.
+
+        Args:
+            by: columns to add up by, of "operator", "module", "line" and "kind" (kernel, library,
+                copy, loop)
+            limit: rows at most; None: all
+
+        Raises:
+            ValueError: `by` must name columns
+            RuntimeError: the recording must have ended
+        """
+        print(_summary.table(self._finished("summary"), by, limit))
 
     def dump(self):
         """Writes the last recording to `path`, which it returns."""

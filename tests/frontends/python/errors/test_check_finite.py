@@ -213,9 +213,11 @@ def test_a_traced_step_names_the_forward_line():
     config.set_check_finite(False)
     for _ in range(3):
         step(tensor(1.0))
-    with tessera.autodiff.detect_anomaly():
-        with pytest.warns(RuntimeWarning, match="check_finite looks at each operator"):
-            with pytest.raises(ValueError, match="in the gradient of sqrt, called at") as caught:
-                step(tensor(1.0))
+    with (
+        tessera.autodiff.detect_anomaly(),
+        pytest.warns(RuntimeWarning, match="check_finite looks at each operator"),
+        pytest.raises(ValueError, match="in the gradient of sqrt, called at") as caught,
+    ):
+        step(tensor(1.0))
     line = inspect.getsourcelines(step.function)[1] + 3
     assert f"called at {HERE}:{line}" in str(caught.value)

@@ -120,3 +120,63 @@ def test_a_folder_that_cannot_be_made(tmp_path):
     profiler.stop()
     with pytest.raises(OSError, match="Profiler: folder must be writable, got Not a directory"):
         profiler.dump()
+
+
+def steps(profiler):
+    return [event for event in profiler.events() if event["cat"] in ("kernel", "library")]
+
+
+def test_a_kernel_is_called_by_what_it_does():
+    step = tessera.jit.trace(lambda x, y: F.relu(x * 2 + y).sum(), symbolic=True)
+    x = F.ones((64, 64))
+    step(x, x + 1), step(x, x + 1)
+    profiler = Profiler().start()
+    step(x, x + 1)
+    profiler.stop()
+    found = [event["name"] for event in steps(profiler)]
+    assert not [name for name in found if name.startswith("kernel")], found
+    assert "mul add relu sum" in found or {"mul add relu", "sum"} <= set(found), found
+
+
+def test_eager_operators_come_with_line_and_module():
+    net = M.Sequential(M.Linear(64, 64), M.ReLU())
+    small, large = F.ones((1, 64)), F.ones((512, 64))
+    net(small), net(large)
+    profiler = Profiler().start()
+    net(small), net(large)  # at once, and by the queue
+    F.exp(small)
+    profiler.stop()
+    places = {event["args"].get("location") for event in steps(profiler)}
+    assert all(place and place.startswith("test_profiler.py:") for place in places), places
+    assert {place.partition(" ")[2] for place in places} == {"(0)", "(1)", ""}
+
+
+def test_the_summary_adds_up(capsys):
+    net = M.Sequential(M.Linear(64, 64), M.ReLU())
+    x = F.ones((8, 64))
+    net(x)
+    profiler = Profiler()
+    with pytest.raises(RuntimeError, match="summary must come after stop"):
+        profiler.summary()
+    profiler.start()
+    for _ in range(3):
+        net(x)
+    profiler.stop()
+    profiler.summary()
+    head, *rows = capsys.readouterr().out.splitlines()
+    columns = "operator module line calls total us mean us share"
+    assert " ".join(head.split()) == columns
+    times = [float(row.split()[-4]) for row in rows]
+    assert times == sorted(times, reverse=True)
+    assert sum(times) == pytest.approx(sum(event["dur"] for event in steps(profiler)), abs=1)
+    assert any(row.startswith("relu") and " 3 " in row for row in rows), rows
+    profiler.summary(by=["module"], limit=1)
+    head, first, rest = capsys.readouterr().out.splitlines()
+    assert head.startswith("module ") and rest.startswith("1 more") and "%" in first
+    for wrong in ((), ("name",)):
+        with pytest.raises(ValueError, match="summary: by must name columns of"):
+            profiler.summary(by=wrong)
+    profiler.start()
+    profiler.stop()
+    profiler.summary()
+    assert len(capsys.readouterr().out.splitlines()) == 1
