@@ -15,6 +15,7 @@ include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ops/records/Scalar.td"
+include "ops/records/Names.td"
 
 def Tess_Dialect : Dialect {
   let name = "tess";

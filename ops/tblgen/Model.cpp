@@ -419,6 +419,7 @@ static OpModel readOp(const Record *record) {
     op.oracle = oracle->getValueAsString("expr").str();
   readShapes(op);
   readConstraints(op);
+  checkTexts(op);
   for (const Record *sample : record->getValueAsListOfDefs("samples"))
     op.samples.push_back(readSample(op, sample));
   if (!op.def("lowering") || !op.def("dtypes"))

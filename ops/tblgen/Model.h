@@ -239,5 +239,7 @@ void banner(llvm::raw_ostream &os, llvm::StringRef generator, llvm::StringRef co
 
 /// "exp", of the record s_exp.
 std::string scalarFnName(const llvm::Record *record);
+/// Checks names and expressions that others than the generator read: each is fatal at the record.
+void checkTexts(const OpModel &op);
 
 } // namespace tess::tblgen

@@ -1,7 +1,11 @@
 """Operators of which ONNX ships no case: beside its reference, or by what they are."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import onnx
+import onnx.defs
 import pytest
 import tessera
 import tessera.onnx
@@ -174,3 +178,11 @@ def test_wrong_activations_are_refused():
         NotImplementedError, match="RNN in node .*: activations must be of .*Sine|sine"
     ):
         tessera.onnx.load(_model(node, inputs, 21))(*inputs)
+
+
+def test_names_of_records_are_checked_against_all_operators_of_onnx():
+    """The list that the generator knows is that of ONNX's own domain."""
+    text = Path("ops/records/Names.td").read_text()
+    listed = re.findall('"([^"]*)"', text.partition("def OnnxOperators")[2])
+    own = {schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == ""}
+    assert listed == sorted(own)
