@@ -31,7 +31,9 @@ def BatchStatistics {
   dag mean = OverBatch<"mean", Batch.x>.all;
   dag centred = (op<"sub"> Batch.x, mean);
   dag var = OverBatch<"mean", (op<"square"> centred)>.all;
-  dag invStd = (op<"rsqrt"> (op<"add"> var, K<"$epsilon", "scale">));
+  // NaN where the variance is beyond the dtype, as in Normalised.
+  defvar power = (op<"add"> var, K<"$epsilon", "scale">);
+  dag invStd = (op<"rsqrt"> (op<"add"> power, (op<"sub"> power, power)));
   dag unbiased = (op<"mul"> var, (op<"div"> Batch.count, Batch.countLess1));
 }
 // The new statistic, momentum * running + (1 - momentum) * batch; the old one where there is no element.
@@ -76,8 +78,8 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let summary = "normalisation by the statistics of the batch";
   let description = [{For each channel: `out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var
     those of the batch. The running statistics become `momentum * running + (1 - momentum) * batch`, the
-    variance of the batch unbiased, and stay where it is empty. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C.
-    Szegedy: Batch Normalization, ICML 2015.}];
+    variance of the batch unbiased, and stay where it is empty. A variance beyond the dtype gives NaN. x has
+    rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C. Szegedy: Batch Normalization, ICML 2015.}];
   let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$running_mean,
                    Tess_Float:$running_var, Runtime<DefaultValuedAttr<F64Attr, "0.9">>:$momentum,
@@ -123,7 +125,8 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let requires = BatchParameters<"mean", "var">.all;
   let dtypes = Same<"x">;
   let lowering = Composite<>;
-  defvar deviation = (op<"sqrt"> (op<"add"> $var, K<"$epsilon", "var">));
+  defvar power = (op<"add"> $var, K<"$epsilon", "var">);
+  defvar deviation = (op<"sqrt"> (op<"add"> power, (op<"sub"> power, power))); // as in Normalised
   defvar factor = (op<"div"> $scale, deviation);
   defvar shift = (op<"sub"> $bias, (op<"mul"> $mean, factor));
   defvar wide = (op<"add"> (op<"mul"> (op<"cast", "dtype=@scale"> $x), factor), shift);
@@ -137,9 +140,12 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let onnx = "BatchNormalization(...)";
 }
 
-// `value`, divided by the root of its mean square over `mean`.
-class Normalised<string value, string mean> {
-  string text = value # " * rsqrt(" # mean # " square(" # value # ") + epsilon)";
+// `value`, divided by the root of its mean square over `mean`, at `rows`. A mean square that is beyond the dtype makes it
+// NaN and not 0: infinity less infinity is none, and a number less itself is 0.
+class Normalised<string rows, string value, string mean> {
+  string before = "power[" # rows # "] = " # mean # " square(" # value # ") + epsilon;";
+  defvar power = "power[" # rows # "]";
+  string text = value # " * rsqrt(" # power # " + (" # power # " - " # power # "))";
 }
 class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : Tess_Op<m, more> {
   let autocast = "high";
@@ -155,12 +161,13 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
                                     "tess_oracle.layer_norm(x, scale, bias, axes, epsilon)",
                                     [AttrSizedOperandSegments]> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over the last
-    axes, var divided by their number of elements. J. L. Ba, J. R. Kiros, G. E. Hinton: Layer Normalization,
-    arXiv:1607.06450.}];
+    axes, var divided by their number of elements; NaN where var is beyond the dtype. J. L. Ba, J. R. Kiros,
+    G. E. Hinton: Layer Normalization, arXiv:1607.06450.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<Tess_Float>:$bias,
                    DefaultValuedAttr<SI64Attr, "1">:$axes, Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
-  let compute = "centred[*a, *k] = x[*a, *k:axes] - mean(*k) x[*a, *k];" #
-                "out[*a, *k] = " # Normalised<"centred[*a, *k]", "mean(*k)">.text # " * scale[*k]? + bias[*k]?";
+  defvar normal = Normalised<"*a", "centred[*a, *k]", "mean(*k)">;
+  let compute = "centred[*a, *k] = x[*a, *k:axes] - mean(*k) x[*a, *k];" # normal.before #
+                "out[*a, *k] = " # normal.text # " * scale[*k]? + bias[*k]?";
   let dtypes = Promote<["x", "scale", "bias"]>;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8", "8"]>, Sample<["4,3,8", "3,8", "3,8"], "axes=2">,
                  Sample<["4,8", "8", "8"], "epsilon=0.0">, Sample<["0,8", "8", "8"]>];
@@ -168,11 +175,12 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
                                   "tess_oracle.rms_norm(x, scale, axes, epsilon)"> {
-  let description = [{`out = x / sqrt(mean(x * x) + epsilon) * scale`, the mean taken over the last axes. B.
-    Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
+  let description = [{`out = x / sqrt(mean(x * x) + epsilon) * scale`, the mean taken over the last axes; NaN where it
+    is beyond the dtype. B. Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
-  let compute = "out[*a, *k] = " # Normalised<"x[*a, *k:axes]", "mean(*k)">.text # " * scale[*k]?";
+  defvar normal = Normalised<"*a", "x[*a, *k:axes]", "mean(*k)">;
+  let compute = normal.before # "out[*a, *k] = " # normal.text # " * scale[*k]?";
   let dtypes = Promote<["x", "scale"]>;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">, Sample<["4,8", "8"], "epsilon=0.0">];
   let onnx = "RMSNormalization(...)";
@@ -197,11 +205,12 @@ defvar epsilonFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the v
 def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes",
                                     "tess_oracle.general_norm(x, scale, bias, axes, epsilon)"> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over axes, var divided by
-    their number of elements; scale and bias have the sizes of axes, in their order. Layer normalisation over other axes
-    than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
+    their number of elements, NaN where var is beyond the dtype; scale and bias have the sizes of axes, in their
+    order. Layer normalisation over other axes than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes), normEpsilon);
+  defvar normal = Normalised<"*a", "centred[*a, *k]", "mean(*k)">;
   let compute = "centred[*a, *k] = x[*a, *k:axes] - mean(*k) x[*a, *k];" #
-                "out[*a, *k:axes] = " # Normalised<"centred[*a, *k]", "mean(*k)">.text # " * scale[*k]? + bias[*k]?";
+                normal.before # "out[*a, *k:axes] = " # normal.text # " * scale[*k]? + bias[*k]?";
   let attrFacts = !listconcat(epsilonFacts, [Axis<"axes", "x">, Static<"axes", loopAxes>,
                                              Doc<"axes", "axes to normalise over; empty: all">]);
   let samples = [Sample<["2,3,4"], "axes=[1]">, Sample<["4,3,5", "5,4", "5,4"], "axes=[2, 0]">,
@@ -238,8 +247,9 @@ def Tess_InstanceNormOp : AffineNorm<"instance_norm", "normalisation of each cha
     sample: group_norm with groups of one channel. D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization,
     arXiv:1607.08022.}];
   let arguments = !con(normOperands, normEpsilon);
-  let compute = "centred[n, c, *s] = x[n, c, *s] - mean(*s) x[n, c, *s];" #
-                "out[n, c, *s] = " # Normalised<"centred[n, c, *s]", "mean(*s)">.text # " * scale[c]? + bias[c]?";
+  defvar normal = Normalised<"n, c", "centred[n, c, *s]", "mean(*s)">;
+  let compute = "centred[n, c, *s] = x[n, c, *s] - mean(*s) x[n, c, *s];" # normal.before #
+                "out[n, c, *s] = " # normal.text # " * scale[c]? + bias[c]?";
   let attrFacts = epsilonFacts;
   let samples = [Sample<["2,3,5"]>, Sample<["2,3,4,2", "3", "3"]>, Sample<["3,4", "4"], "epsilon=0.001">,
                  Sample<["2,3,5", "3"], "epsilon=0.0">, Sample<["0,3,4"]>];

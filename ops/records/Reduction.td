@@ -125,10 +125,10 @@ class ZeroAtZero<dag x> {
   dag all = (op<"where"> (op<"equal"> outAndAxes, K<"0", "out">), K<"0", "out">, x);
 }
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
-    (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
+    (op<"cast", "dtype=@x"> (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> (op<"cast", "dtype=f64"> $x))))> {
   let autocast = "high";
-  let description = [{`out = sqrt(var(x))`, divided by n and not by n - 1; of no elements it is NaN. Where all
-    elements are equal the gradient is 0.}];
+  let description = [{`out = sqrt(var(x))`, divided by n and not by n - 1, in float64 inside: squares of float32 overflow
+    where the root does not. Of no elements it is NaN. Where all elements are equal the gradient is 0.}];
   defvar mean = (op<"mean", "axes=$axes;keepdims=true"> $x);
   defvar scale = (op<"div"> doutAndAxes, (op<"mul"> outAndAxes, (piece<"count", [allAxes, "@x"]> $x)));
   let gradient = [(op<"mul"> (op<"sub"> $x, mean), ZeroAtZero<scale>.all)];
@@ -157,7 +157,9 @@ defvar rootOfPowers = (op<"pow"> sumOfPowers, (op<"div"> (op<"full", "shape=[];v
 defvar normOfPowers = (op<"cast", "dtype=@x"> rootOfPowers);
 defvar extremeNorm = (when<"ord=-INFINITY"> (op<"min", alongAxes> magnitude), normOfPowers);
 defvar anyNorm = (when<"ord=INFINITY"> (op<"max", alongAxes> magnitude), extremeNorm);
-defvar vectorNorm = (when<"ord=2.0"> (op<"sqrt"> (op<"sum", alongAxes> (op<"square"> $x))), anyNorm);
+defvar sumOfSquares = (op<"sum", alongAxes> (op<"square"> (op<"cast", "dtype=f64"> $x)));
+defvar rootOfSquares = (op<"cast", "dtype=@x"> (op<"sqrt"> sumOfSquares));
+defvar vectorNorm = (when<"ord=2.0"> rootOfSquares, anyNorm);
 defvar normalizedVector = (op<"div"> $x,
                            (op<"maximum"> (op<"norm", "axes=$axes;ord=$ord;keepdims=true"> $x), K<"$epsilon", "x">));
 

@@ -46,9 +46,11 @@ static constexpr BitsChange kChanges[] = {
     {8, "pow", "complex64 complex128", 0, 1e-4, "whole exponents below 128 are products, where they were exponentials"},
     {8, "index_add scatter_add bincount", "float16 bfloat16", 0, 1,
      "sums at one place, as gradients of what reads by indices are, too: in float32 and rounded once"},
-    {8, "cosine_similarity norm normalize triplet_margin_loss", "float32", 0, 1e-5,
-     "computed in float64 inside and rounded once; norms of an ord other than 2 and infinite ones"},
-    {8, "cosine_similarity norm normalize triplet_margin_loss", "float16 bfloat16", 0, 0.02, "the same"},
+    {8, "cosine_similarity norm normalize std triplet_margin_loss", "float32", 0, 1e-5,
+     "computed in float64 inside and rounded once"},
+    {8, "cosine_similarity norm normalize std triplet_margin_loss", "float16 bfloat16", 0, 0.02, "the same"},
+    {8, "batch_norm batch_norm_inference general_norm group_norm instance_norm layer_norm rms_norm",
+     "float16 bfloat16 float32 float64", 0, 1e-2, "NaN where the variance is beyond the dtype, where it was 0"},
     {8,
      "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d batch_norm binary_cross_entropy cosine_similarity "
      "cross_entropy dot general_norm group_norm hinge_loss huber_loss instance_norm kl_div l1_loss layer_norm "
