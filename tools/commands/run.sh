@@ -243,7 +243,7 @@ run_hot_functions() {
 
 run_shell() {
   build_package
-  export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
+  export PATH=$venv/bin:$bin/tools:$PATH VIRTUAL_ENV=$venv # what of //tools is built
   exec "${SHELL:-/bin/bash}" "$@"
 }
 
