@@ -16,6 +16,7 @@ CALLS = [
     ["op", "made_by_test"],
     ["op", "cube_by_test", "--family", "Math"],
     ["op", "root_by_test", "--family", "Elementwise"],
+    ["op", "power_by_test", "--family", "Reduction"],
     ["pass", "MadeByTest"],
     ["module", "LayerByTest"],
     ["module", "LayerByTestGAN", "--file", "activation"],
@@ -48,7 +49,7 @@ FOLDERS = ("ops/", "compiler/Pipeline.cpp", "compiler/transforms/", "ruff.toml",
            "frontends/python/tessera/module/", "frontends/python/tessera/optimizer/",
            "frontends/python/tessera/onnx/exporters/", "tests/compiler/BUILD.bazel",
            "tests/frontends/cc/classes/cases.py", "tests/frontends/python/module/",
-           "tests/support/")  # fmt: skip
+           "tests/records/refusals/", "tests/support/")  # fmt: skip
 
 
 @pytest.fixture

@@ -11,12 +11,14 @@ from tools.lint import sources
 
 
 def statics(records):
-    """(operator, attribute, reason) of each number that is part of the code."""
+    """(operator, attribute, reason) of each number that is part of the code, but for axes: over
+    which of them a kernel loops, every reduction has in its code.
+    """
     return [
         (record["name"], attr["name"], attr["static"])
         for record in records
         for attr in record["attrs"]
-        if attr["static"]
+        if attr["static"] and attr["axis"] is None
     ]
 
 

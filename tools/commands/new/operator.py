@@ -1,4 +1,4 @@
-"""A new elementwise operator: its record, its row of the surface, its exporter and its module."""
+"""A new elementwise operator or reduction: its record, and each list that has a row for it."""
 
 import re
 
@@ -7,15 +7,22 @@ from tools.commands.new.changes import require
 
 
 def add(changes, name, family=None, file=None):
-    """Adds the operator `x + x * x` of that name to a family."""
+    """Adds the operator `x + x * x` of that name to a family, or the reduction `sum(x * x)`."""
     names.require_snake("op", name)
     family = family or "Activation"
-    allowed = ", ".join(places.FAMILIES)
-    require(family in places.FAMILIES, f"the family must be one of {allowed}", repr(family))
+    families = (*places.FAMILIES, places.REDUCTION)
+    allowed = ", ".join(families)
+    require(family in families, f"the family must be one of {allowed}", repr(family))
     require(file is None, "a new op must have no --file, because its family is its file", file)
     _require_new(changes, name)
-    module = places.FAMILIES[family]
     record = places.RECORDS.format(family=family)
+    make = _add_reduction if family == places.REDUCTION else _add_elementwise
+    make(changes, name, family, record)
+    changes.edit(record, f"def Tess_{names.camel(name)}Op")
+
+
+def _add_elementwise(changes, name, family, record):
+    module = places.FAMILIES[family]
     words = {"name": name, "Name": names.camel(name), "module": module}
     changes.insert(record, "#endif", names.filled("op.td", **words) + "\n")
     row = f"def {name}(x: TensorLike, *, inplace: bool = False) -> Tensor: ...\n"
@@ -23,8 +30,22 @@ def add(changes, name, family=None, file=None):
     changes.append(places.EXPORTERS, names.filled("op.onnx", name=name))
     if module != "functional.elemwise":
         changes.insert_sorted(places.ELEMWISE, r"_OTHERS = \(", f'    "{name}",\n')
-    changes.edit(record, f"def Tess_{names.camel(name)}Op")
     changes.edit(places.EXPORTERS, f"def _{name}(")
+
+
+_AXES = "axis: Sequence[int] | int | None = None, keepdims: bool = False"
+
+
+def _add_reduction(changes, name, _, record):
+    words = {"name": name, "Name": names.camel(name)}
+    changes.insert(record, "#endif", names.filled("reduction.td", **words) + "\n")
+    row = f"def {name}(inp: TensorLike, {_AXES}) -> Tensor: ...\n"
+    changes.insert_sorted(places.SURFACE, r"# functional.math$", row)
+    changes.append(places.REDUCTION_EXPORTERS, names.filled("reduction.onnx", name=name))
+    refusal = f'    "{name}.axes_must_be_distinct_axes_of_x": (["2,3"], "axes=[1, 1]"),\n'
+    changes.insert_before_end(places.REFUSALS, r"REFUSALS\b", r"}", refusal)
+    changes.edit(places.REDUCTION_EXPORTERS, f"def _{name}(")
+    changes.edit(places.REFUSALS, f'"{name}.axes_must')
 
 
 def _require_new(changes, name):

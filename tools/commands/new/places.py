@@ -3,6 +3,9 @@
 RECORDS = "ops/records/{family}.td"
 SURFACE = "ops/ops.pyi.ref"
 EXPORTERS = "frontends/python/tessera/onnx/exporters/elementwise.py"
+REDUCTION = "Reduction"  # the family of reductions, whose functions are in functional.math
+REDUCTION_EXPORTERS = "frontends/python/tessera/onnx/exporters/reductions.py"
+REFUSALS = "tests/records/refusals/refusals.py"
 ELEMWISE = "frontends/python/tessera/module/elemwise.py"  # names of functional.elemwise are known
 # The families of elementwise records, and the module of Python that their functions are in.
 FAMILIES = {
