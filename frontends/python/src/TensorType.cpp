@@ -328,6 +328,8 @@ std::optional<std::string> describeValue(PyObject *self) {
     raise(std::move(stopped));
     return std::nullopt;
   }
+  if (isValueless(implOf(self)))
+    return "<recorded, not computed, of shape " + toString(implOf(self).shape()) + ">";
   if (Failure *failure = storage.failure()) // shown is not reported: the next synchronisation still raises
     return "<no value: " + failure->text() + ">";
   nb::object array = nb::steal(toNumpy(implOf(self)));

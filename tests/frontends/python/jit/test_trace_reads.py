@@ -90,3 +90,11 @@ def test_an_argument_that_is_overwritten_has_its_gradient():
             yield x.grad.tolist(), y.grad.tolist()
 
     assert list(gradients(jit.trace(invert))) == list(gradients(invert))
+
+
+def test_a_recorded_tensor_prints_one_short_sentence():
+    recorded = jit.trace(lambda x: x * 2, record_only=True)(tessera.Tensor([1.0, 2.0, 3.0]))
+    text = "Tensor(<recorded, not computed, of shape [3]>, dtype=float32, device=cpu0)"
+    assert repr(recorded) == str(recorded) == f"{recorded}" == text
+    with pytest.raises(ValueError, match="value: a tensor must come from a call that ran"):
+        recorded.numpy()
