@@ -1,5 +1,6 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/OpParts.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
 #include "ops/vocabulary/Quantization.h"
@@ -46,7 +47,9 @@ void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
 void TessDialect::initialize() {
   addTypes<LowBitType, QuantizedType>();
   addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
-  registerOps();
+  [this]<unsigned... part>(std::integer_sequence<unsigned, part...>) {
+    (registerPart<part>(*this), ...);
+  }(std::make_integer_sequence<unsigned, TESS_OP_PARTS>());
 }
 
 LogicalResult FusionOp::verify() {

@@ -1,11 +1,35 @@
 //===- Ops.cpp - a part of the records' operators -------------------------===//
 //
-// The build compiles this file once for each part, whose name it defines, so
-// that no translation unit is long.
+// The build compiles this file once for each part, whose number and generated
+// files it defines.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/Ops.h"
+#include "ir/OpBridge.h"
+#include "ir/OpParts.h"
+
+#include "mlir/IR/Builders.h"
+
+#define GET_OP_CLASSES
+#include TESS_OP_DECLS
 
 using namespace mlir;
 
-#include "ir/Ops.cpp.inc"
+#define GET_OP_CLASSES
+#include TESS_OP_DEFS
+
+namespace tess::ir {
+
+#include TESS_OP_INFERENCE
+
+template <typename... Ops> static void insert(TessDialect &dialect) {
+  (RegisteredOperationName::insert<Ops>(dialect), ...);
+}
+
+template <> void registerPart<TESS_OP_PART>(TessDialect &dialect) {
+  insert<
+#define GET_OP_LIST
+#include TESS_OP_DEFS
+      >(dialect);
+}
+
+} // namespace tess::ir

@@ -22,7 +22,6 @@ def Tess_Dialect : Dialect {
   let cppNamespace = "::tess::ir";
   let summary = "Tessera's operators on ranked tensors";
   let extraClassDeclaration = [{
-    void registerOps();
     ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
     void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
   }];

@@ -12,14 +12,21 @@
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 
 namespace tess::tblgen {
 
+static cl::opt<std::string> operators("ops", cl::desc("Of -gen-tess-ir-glue: a regular expression of names to write"));
+
 void emitIrGlue(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-ir-glue");
+  Regex wanted(operators);
   for (const OpModel &op : model.ops()) {
+    if (!wanted.match(op.name))
+      continue;
     os << "\n::llvm::LogicalResult " << op.cppClass
        << "::inferReturnTypes(\n    ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor "
           "adaptor,\n    ::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"

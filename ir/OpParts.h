@@ -1,0 +1,16 @@
+//===- OpParts.h - the records' operators in parts --------------*- C++ -*-===//
+//
+// Their generated classes are a quarter of a million lines: each part has the
+// operators whose names begin alike, and compiles anew when one of these changes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/Dialect.h"
+
+namespace tess::ir {
+
+/// Registers the operators of part number `part`, of TESS_OP_PARTS.
+template <unsigned part> void registerPart(TessDialect &dialect);
+
+} // namespace tess::ir
