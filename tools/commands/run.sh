@@ -65,15 +65,19 @@ build_quietly() {
 }
 
 # The runfiles of this target are the package as one tree: sources, generated files, extension.
-build_package() {
-  build_quietly //tools:python "$@" || die "the Python package must build, got the errors above"
+build_package() { build_package_of python "$@"; }
+
+build_package_of() {
+  local target=$1
+  shift
+  build_quietly "//tools:$target" "$@" || die "the Python package must build, got the errors above"
   bin=$(bazel_do info bazel-bin 2> /dev/null)
-  package=$bin/tools/python.runfiles/tessera/frontends/python
+  package=$bin/tools/$target.runfiles/tessera/frontends/python
   export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
 }
 
 run_python() {
-  build_package
+  build_package_of python_without_warm_set
   exec "$venv/bin/python" "$@"
 }
 
@@ -242,7 +246,7 @@ run_hot_functions() {
 }
 
 run_shell() {
-  build_package
+  build_package_of python_without_warm_set
   export PATH=$venv/bin:$bin/tools:$PATH VIRTUAL_ENV=$venv # what of //tools is built
   exec "${SHELL:-/bin/bash}" "$@"
 }
