@@ -211,7 +211,7 @@ llvm::Error Tape::inGradientOf(const Record &record, llvm::Error error) {
   if (!enabled(bitOf(Layer::CheckFinite)) || place.empty())
     return error;
   auto [code, message] = takeError(std::move(error));
-  std::string name = record.plan ? record.plan->op.name() : "a function of one's own";
+  std::string name = record.plan ? record.plan->op.name().str() : "a function of one's own";
   return makeError(code, message + " (in the gradient of " + name + ", called at " + place + ")");
 }
 
