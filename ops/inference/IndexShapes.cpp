@@ -82,6 +82,16 @@ llvm::Expected<Metas> nonZeroBound(const OpDef &, Operands operands, Segments) {
   return Metas{TensorMeta(DType::Int32, {operands[0].numElements(), int64_t(operands[0].rank())})};
 }
 
+llvm::Expected<Metas> extent(const OpDef &op, Operands operands, Segments) {
+  if (operands[0].rank())
+    return mustHoldOf(op, "n must have rank 0", "n " + toString(operands[0]));
+  return Metas{TensorMeta(DType::Int32, {kUnknown, 0})};
+}
+
+llvm::Expected<Metas> extentBound(const OpDef &, Operands, Segments) {
+  return Metas{TensorMeta(DType::Int32, {kNoBound, 0})};
+}
+
 } // namespace tess::shapes
 
 namespace tess::checks {

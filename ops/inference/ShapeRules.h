@@ -11,6 +11,9 @@
 
 namespace tess::shapes {
 
+/// Bound of a size that nothing bounds: what int32 numbers.
+constexpr int64_t kNoBound = INT32_MAX;
+
 #define TESS_SHAPE_RULE(name)                                                                                          \
   llvm::Expected<Metas> name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
 
@@ -39,6 +42,8 @@ TESS_SHAPE_RULE(maskGet);
 TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
+TESS_SHAPE_RULE(extent);
+TESS_SHAPE_RULE(extentBound);
 
 // VisionShapes.cpp
 TESS_SHAPE_RULE(nms);

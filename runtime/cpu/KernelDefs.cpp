@@ -44,6 +44,7 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
       {"scatter", sequential, prepareScatter},
       {"mask_get", sequential, prepareMaskGet},
       {"non_zero", sequential, prepareNonZero},
+      {"extent", sequential, prepareExtent},
       {"nms", sequential, prepareNms},
       {"argsort", sequential, prepareArgsort},
       {"topk", sequential, prepareTopk},

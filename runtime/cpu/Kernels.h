@@ -56,6 +56,7 @@ llvm::Expected<PreparedRef> prepareGather(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareScatter(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareExtent(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNms(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request);

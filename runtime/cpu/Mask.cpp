@@ -1,4 +1,5 @@
 //===- Mask.cpp - kernels whose result is as long as the data says --------===//
+#include "ops/inference/ShapeRules.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
 #include "runtime/device/Elements.h"
@@ -83,9 +84,31 @@ private:
   TensorMeta x;
 };
 
+/// As many rows without elements as the number says.
+class Extent : public PreparedKernel {
+public:
+  explicit Extent(const PrepareRequest &request) : dtype(request.inputs[0].dtype) {
+    implementationName = "own:extent";
+    looksAtData = true;
+  }
+
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *>) const override {
+    int64_t n =
+        dtype == DType::Int32 ? *static_cast<const int32_t *>(inputs[0]) : *static_cast<const int64_t *>(inputs[0]);
+    if (n < 0 || n > shapes::kNoBound)
+      return invalidArgument("extent: n must be in [0, " + llvm::Twine(shapes::kNoBound) + "], got " + llvm::Twine(n));
+    context.unknownExtent = n;
+    return llvm::Error::success();
+  }
+
+private:
+  DType dtype;
+};
+
 } // namespace
 
 llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request) { return std::make_shared<MaskGet>(request); }
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request) { return std::make_shared<NonZero>(request); }
+llvm::Expected<PreparedRef> prepareExtent(const PrepareRequest &request) { return std::make_shared<Extent>(request); }
 
 } // namespace tess::runtime::cpu

@@ -32,7 +32,9 @@ CAUSES = {
 }
 REFUSED = {name: f"got {name} at" for names in CAUSES.values() for name in names.split()}
 REFUSED["adjugate"] = "got svd at"  # which it is made of
-REFUSED.update({name: "sizes must not depend on data" for name in ("mask_get", "nms", "non_zero")})
+REFUSED.update(
+    {name: "sizes must not depend on data" for name in ("extent", "mask_get", "nms", "non_zero")}
+)
 # Samples of records that ONNX says otherwise, by number.
 REFUSED.update({("cast", number): "results must be real" for number in (14, 18)})
 REFUSED.update({("cast", number): "dtype must be one that ONNX has" for number in (15, 16, 17)})

@@ -6,7 +6,6 @@
 #include "tests/ops/Samples.h"
 
 #include "ops/table/Builtin.h"
-
 #include <set>
 
 using namespace tess;
@@ -346,6 +345,7 @@ static std::vector<Refusal> indexRefusals() {
       {MaskGet(),
        {f32({2, 3}), flags({3})},
        "mask_get: mask must have the first axes of x, at least one, got x f32[2, 3] and mask bool[3]"},
+      {Extent(), {i32({1})}, "extent: n must have rank 0, got n i32[1]"},
       {Argmax(0),
        {f32({kLongAxis, 0})},
        "argmax: axis must have at most 2147483647 elements, got x f32[2147483648, 0]"},

@@ -16,9 +16,9 @@ with_bfloat16 = pytest.mark.skipif(
     reason="oneDNN computes bfloat16 on processors with AVX-512 only",
 )
 # Without operands: what they give depends on their attributes alone. Vectors of cross have a size,
-# random matrices are no positive definite ones, nms compares each box with all that are taken, and
-# match_size takes the one size that it names.
-UNSCALED = ("arange", "cholesky", "cross", "eye", "full", "linspace", "match_size", "nms",
+# random matrices are no positive definite ones, nms compares each box with all that are taken,
+# match_size takes the one size that it names, and extent one number.
+UNSCALED = ("arange", "cholesky", "cross", "extent", "eye", "full", "linspace", "match_size", "nms",
             "scalar_tensor")  # fmt: skip
 
 

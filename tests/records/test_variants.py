@@ -37,7 +37,7 @@ WITHOUT = {
         for name in ("scatter", "scatter_add", "scatter_max", "scatter_min")
     },
 }
-SCALAR = ("normal", "uniform")  # their operands have no axes
+SCALAR = ("extent", "normal", "uniform")  # their operands have no axes
 
 
 def check_all(record, found):

@@ -10,13 +10,15 @@ using namespace tess::runtime;
 
 namespace {
 
-/// Names in backquotes of the README line that starts with `**<title>**`.
+/// Names in backquotes of the README's paragraph that starts with `**<title>**`.
 std::set<std::string> listed(const std::string &title) {
   std::ifstream readme("runtime/README.md");
   REQUIRE(readme);
   std::set<std::string> names;
+  bool isListed = false;
   for (std::string line; std::getline(readme, line);) {
-    if (line.rfind("**" + title + "**", 0) != 0)
+    isListed = line.rfind("**" + title + "**", 0) == 0 || (isListed && !line.empty());
+    if (!isListed)
       continue;
     for (size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1))
       names.insert(line.substr(at + 1, line.find('`', at + 1) - at - 1));
@@ -34,10 +36,10 @@ std::set<std::string> inTable(bool sequential) {
 
 } // namespace
 
-TEST_CASE("the table is the README's list, at most 13 sequential kernels") {
+TEST_CASE("the table is the README's list, at most 14 sequential kernels") {
   CHECK(inTable(true) == listed("Sequential kernels"));
   CHECK(inTable(false) == listed("Library kernels"));
-  CHECK(inTable(true).size() <= 13);
+  CHECK(inTable(true).size() <= 14);
 }
 
 TEST_CASE("every operator that names a kernel has one, and every kernel its operator") {

@@ -25,6 +25,7 @@ INDEX = {
     "set_along_axes.dimensions_besides_axes_must_match": (["4,3", "2,4", "2,3"], "axes=[0]"),
     "argsort.axis_must_have_at_most_2147483647_elements": (["0,2147483648"], ""),
     "argsort.x_must_have_rank_at_least_1": ([""], ""),
+    "extent.n_must_have_rank_0": (["1"], ""),
     "embedding.weight_must_have_rank_2": (["3", "2"], ""),
     "gather.axis_must_be_an_axis_of_x": (["2,3", "2,3"], "axis=2"),
     "gather.index_must_have_the_axes_a_i_b": (["2,3", "3"], ""),
