@@ -1,11 +1,14 @@
 //===- Stages.cpp - programs in stages, bound as far as shapes tell -------===//
 #include "runtime/bind/Stages.h"
 #include "ops/graphs/Control.h"
+#include "ops/inference/ShapeRules.h"
 #include "ops/vocabulary/Error.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/LoopTrips.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
 
 namespace tess::runtime {
 
@@ -105,6 +108,12 @@ static std::vector<TensorMeta> resultsOf(const Stage &stage, llvm::ArrayRef<Tens
   return loopResults(*stage.loop, inputs, bound.mostOutputs(), stage.outputs.size(), trips ? *trips : 0);
 }
 
+/// Forgets sizes that data decides and nothing bounds: what reads them is bound when they are known.
+static void forgetUnbounded(llvm::MutableArrayRef<TensorMeta> metas) {
+  for (TensorMeta &meta : metas)
+    std::replace(meta.shape.begin(), meta.shape.end(), shapes::kNoBound, kUnknown);
+}
+
 llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<TensorMeta> inputs,
                                                            const BindOptions &bindOptions) {
   auto whole = std::make_unique<Commands>();
@@ -133,6 +142,7 @@ llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<Tensor
       else
         addMemory(whole->memory, stage, **bound);
       whole->checksData |= (*bound)->checksData();
+      forgetUnbounded(results);
     }
     for (auto [output, meta] : llvm::zip_equal(stage.outputs, results))
       if (output.result >= 0)
