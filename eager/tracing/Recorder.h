@@ -4,6 +4,7 @@
 #include "eager/stack/Apply.h"
 #include "eager/stack/Tracer.h"
 #include "eager/tracing/Recording.h"
+#include "ops/graphs/SizeValues.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <functional>
@@ -25,7 +26,7 @@ using SizeMove = std::vector<int64_t>;
 /// In the place of such a number: the size becomes 1.
 constexpr int64_t kToOne = INT64_MIN;
 /// Sizes that a recording which runs nothing takes where data decides: those of a recording of the same function,
-/// moved; in bodies of loops their bounds, moved.
+/// moved; in bodies of loops their bounds, moved. With bounds it has those that have none.
 struct DataSizes {
   RecordingRef like; // null: such a size is an error
   SizeMove move = {};
@@ -102,13 +103,19 @@ public:
   /// Whether the function left a gradient behind, by detach() or no_grad, of which a recording says nothing.
   bool leavesGradients() const { return gradientsLeft; }
   /// Must be called when the function learns a size that data decides: its later runs may do something else.
-  void noteDataRead() { recording.dataShapes = true; }
+  void noteDataRead();
   /// Symbols are those of SymbolicShapes.h.
   std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) override;
   int64_t sizeOf(uint32_t symbol) const override { return recording.sizeOf(symbol); }
   /// The elements of a tensor of integers that an operator takes as sizes, by expressions where they follow from sizes,
   /// else as they are now: other runs may do something else then, as noteDataRead() says.
-  llvm::Expected<llvm::SmallVector<int64_t, 8>> readSizes(TensorImpl &tensor);
+  llvm::Expected<SizeValues> readSizes(TensorImpl &tensor);
+  /// Reads sizes as readSizes() does, but those that follow from data the program finds where it can, by the operator
+  /// extent: the recording holds for others.
+  llvm::Expected<SizeValues> takeSizes(TensorImpl &tensor);
+  /// The bound of a slice of an axis of `size`, a number or an expression, by a tensor of one integer. One that the
+  /// program finds is the position itself, between 0 and the size; others may be negative.
+  llvm::Expected<int64_t> takeBound(TensorImpl &tensor, int64_t size);
   uint32_t number() const override { return id; }
   /// Gives the size here of a size of the recording with this number, or of one around. None: it is of another
   /// recording, or a tensor is gone.
@@ -127,6 +134,12 @@ private:
   /// Whether this recording may be, and is not around that of a body.
   bool mayInterrupt() const { return interruption && current() == this; }
   llvm::Expected<Metas> inferMetas(const Call &call);
+  llvm::Expected<std::optional<SizeValues>> knownSizes(TensorImpl &tensor);
+  llvm::Expected<SizeValues> peek(TensorImpl &tensor);
+  llvm::Expected<bool> isFound(TensorImpl &tensor, bool isBound);
+  /// Number of a value, and its element; of a bound also the size of the axis.
+  using SizeKey = std::tuple<uint32_t, int64_t, std::optional<int64_t>>;
+  llvm::Expected<int64_t> findSize(const SizeKey &key, llvm::function_ref<llvm::Expected<TensorRef>()> make);
   void takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   void takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   int64_t movedSize(int64_t known, int64_t most);
@@ -157,7 +170,8 @@ private:
   std::vector<std::pair<StorageRef, uint32_t>> pending;
   std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
   std::unique_ptr<SizeTensors> sizeTensors;       // the same
-  bool readsSizes = false;                        // a read is that of readSizes()
+  bool readsSizes = false;                        // a read is that of peek()
+  std::map<SizeKey, int64_t> foundSizes;          // symbols of sizes that the program finds
   bool readsAllowed = false;
   Interruption interruption; // empty: there is none
   // Of a body: what recorded the thread before, and the tags of captured variables from there.

@@ -57,7 +57,7 @@ std::string Recording::whyEager() const {
   if (!ownRead.empty())
     return "it looks at the value of a tensor at " + ownRead;
   if (dataShapes)
-    return "it looks at a size that depends on data";
+    return "it looks at a size that depends on data" + (dataRead.empty() ? "" : " at " + dataRead);
   if (!move.empty())
     return "it copies a tensor to another device: " + move;
   auto [first, apart] = places();

@@ -123,6 +123,7 @@ private:
   std::vector<ValueRead> valueReads;
   std::string ownRead; // the place where it read the value of a tensor of its own
   bool dataShapes = false;
+  std::string dataRead; // the place where it read a size that data decides; empty: it read none
   std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;
 };

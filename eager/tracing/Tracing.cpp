@@ -3,7 +3,7 @@
 #include "eager/stack/GraphValue.h"
 #include "eager/tensor/Placement.h"
 #include "eager/tracing/Recorder.h"
-#include "eager/tracing/SizeTensors.h"
+#include "ops/inference/ShapeRules.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -44,11 +44,11 @@ void Recorder::takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
   ++nextLike;
 }
 
-/// Gives unknown sizes their bounds, moved.
+/// Gives unknown sizes their bounds, moved, where there are any.
 void Recorder::takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
   for (auto [meta, bound] : llvm::zip_equal(metas, bounds))
     for (auto [size, most] : llvm::zip_equal(meta.shape, bound.shape))
-      if (size == kUnknown)
+      if (size == kUnknown && most < shapes::kNoBound)
         size = movedSize(most, most);
 }
 
@@ -69,7 +69,7 @@ llvm::Expected<Metas> Recorder::inferMetas(const Call &call) {
     return bounds;
   if (mode == Mode::InferBounds)
     takeBounds(*metas, *bounds);
-  else if (dataSizes.like)
+  if (dataSizes.like)
     takeDataSizes(*metas, *bounds);
   return metas;
 }
@@ -102,27 +102,6 @@ llvm::Error Recorder::inferOrInterrupt(Call &call, Tensors &results, bool &isRec
   recording.dataShapes = isRecorded = false;
   results.clear();
   return interrupt([&] { return next(call, results); });
-}
-
-llvm::Expected<SizeValues> Recorder::readSizes(TensorImpl &tensor) {
-  if (!isInt(tensor.dtype()) || tensor.numElements() > kMostSizeValues)
-    return invalidArgument("shape: sizes must be at most " + llvm::Twine(kMostSizeValues) + " integers, got " +
-                           toString(tensor.meta()));
-  if (!sizeTensors)
-    sizeTensors = std::make_unique<SizeTensors>();
-  if (tensor.traceTag.owner == id)
-    if (std::optional<SizeValues> values = sizeTensors->of(recording, tensor.traceTag.id))
-      return std::move(*values);
-  if (mayInterrupt()) {
-    if (llvm::Error e = interrupt([] { return llvm::Error::success(); }))
-      return std::move(e);
-    return integersOf(tensor);
-  }
-  noteDataRead();
-  readsSizes = true;
-  llvm::Expected<SizeValues> values = integersOf(tensor);
-  readsSizes = false;
-  return values;
 }
 
 llvm::Error Recorder::apply(Call &call, Tensors &results) {

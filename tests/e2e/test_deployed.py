@@ -87,6 +87,16 @@ def parted(scores, boxes):
     return beside, order[4:-9:-1] * 2, F.isnan(order), (scores > 0.5).astype("int32").sum()
 
 
+def said(scores, boxes):
+    """Boxes in front of the best one, and others, as many as are above a threshold, in sizes and
+    bounds that tensors say; how many there are.
+    """
+    best, many = F.argmax(scores), (scores > 0.5).astype("int32").sum()
+    before, last = boxes[:best] * 2, scores[-many:] + 1
+    ranges = F.linspace(0, 1, many) + F.arange(many), F.repeat(scores[best : best + 2], many)
+    return before, last, *ranges, F.pad(scores, ((many, 0),)), F.eye(3, many) * scores[0], many
+
+
 def by_class(scores, boxes):
     """For each class the boxes above a threshold that suppress no other: their sum, their number,
     and how many there are of all classes.
@@ -131,6 +141,7 @@ PROGRAMS = {
         classes,
         {"scores": {1: BOXES}, "boxes": {0: BOXES}},
     ),
+    "sizes that tensors say": (lambda: said, found, HEAD),
     "results without a bound": (lambda: parted, fifty, {"scores": {}, "boxes": {}}),
 }
 

@@ -8,8 +8,10 @@
 #include "frontends/python/src/TensorObject.h"
 
 #include "eager/stack/Apply.h"
+#include "eager/stack/Expressions.h"
 #include "eager/stack/GraphValue.h"
 #include "ops/table/Builtin.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/string.h>
 
@@ -77,13 +79,28 @@ nb::object plainSlice(PyObject *item) {
   return nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr()));
 }
 
-/// The same with what tensors say as sizes, while a recording runs; null and a Python error where one cannot.
-nb::object sliceOfSizes(PyObject *item) {
+/// Whether tensors are among the parts of a slice.
+bool holdsTensors(PyObject *item) {
   auto *slice = reinterpret_cast<PySliceObject *>(item);
-  if (LLVM_LIKELY(!isTensor(slice->start) && !isTensor(slice->stop) && !isTensor(slice->step)))
-    return nb::borrow(item);
-  nb::object start = sizesOf(slice->start), stop = sizesOf(slice->stop), step = sizesOf(slice->step);
-  return start && stop && step ? nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr())) : nb::object();
+  return isTensor(slice->start) || isTensor(slice->stop) || isTensor(slice->step);
+}
+
+/// Whether the step is a negative number: a stop may be in front of the first element then, which no size says.
+bool isBackwards(PyObject *step) {
+  return PyIndex_Check(step) && PyNumber_AsSsize_t(plainIndex(step).ptr(), nullptr) < 0;
+}
+
+/// A slice of an axis of `size`, with what tensors say, while a recording runs; null and a Python error where one
+/// cannot.
+nb::object sliceOfSizes(PyObject *item, int64_t size) {
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  nb::object step = stepOf(slice->step), start, stop;
+  auto end = [&](PyObject *bound) { return isBackwards(step.ptr()) ? sizesOf(bound) : boundOf(bound, size); };
+  if (step)
+    start = end(slice->start);
+  if (start)
+    stop = end(slice->stop);
+  return stop ? nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr())) : nb::object();
 }
 
 llvm::Expected<KeyItem> intItem(PyObject *item) {
@@ -98,17 +115,16 @@ llvm::Expected<KeyItem> intItem(PyObject *item) {
   return KeyItem::integer(index, expressionOf(item).value_or(index));
 }
 
-/// As a user wrote the bounds: in a recording, an expression for a SymInt or a tensor of one.
+/// As a user wrote the bounds: in a recording, an expression for a SymInt.
 llvm::Expected<SliceBounds> boundsOf(PyObject *item, SliceBounds &numbers, bool isRecorded) {
   Py_ssize_t start, stop, step;
-  nb::object bounds = isRecorded ? sliceOfSizes(item) : nb::borrow(item);
-  nb::object plain = isRecorded && bounds ? plainSlice(bounds.ptr()) : bounds;
+  nb::object plain = isRecorded ? plainSlice(item) : nb::borrow(item);
   if (!plain || PySlice_Unpack(plain.ptr(), &start, &stop, &step) < 0)
     return takePythonError();
   numbers = {start, stop, step};
   if (!isRecorded)
     return numbers;
-  auto *slice = reinterpret_cast<PySliceObject *>(bounds.ptr());
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
   return SliceBounds{expressionOf(slice->start).value_or(start), expressionOf(slice->stop).value_or(stop), step};
 }
 
@@ -134,17 +150,58 @@ llvm::Expected<KeyItem> itemOf(PyObject *object, bool isRecorded) {
   return badKey(object);
 }
 
+/// The axis that item number `index` takes first; none where the tensor has none for it.
+std::optional<unsigned> axisOf(llvm::ArrayRef<KeyItem> items, size_t index, unsigned rank) {
+  auto axesOf = [](llvm::ArrayRef<KeyItem> some) {
+    unsigned count = 0;
+    for (const KeyItem &item : some)
+      count += item.numAxes();
+    return count;
+  };
+  auto isEllipsis = [](const KeyItem &item) { return item.kind == KeyItem::Kind::Ellipsis; };
+  const unsigned behind = axesOf(items.drop_front(index)), before = axesOf(items.take_front(index));
+  if (before + behind > rank)
+    return std::nullopt;
+  return llvm::any_of(items.take_front(index), isEllipsis) ? rank - behind : before;
+}
+
+/// Reads the slices among the items whose bounds are tensors: what these say depends on the axis.
+llvm::Error readBounds(const TensorImpl &tensor, PyObject *objects, llvm::MutableArrayRef<KeyItem> items) {
+  for (auto [index, item] : llvm::enumerate(items)) {
+    PyObject *object = PyTuple_GET_ITEM(objects, index);
+    std::optional<unsigned> axis;
+    if (PySlice_Check(object) && holdsTensors(object))
+      axis = axisOf(items, index, tensor.rank());
+    if (!axis)
+      continue;
+    nb::object slice = sliceOfSizes(object, recordedShape(tensor)[*axis]);
+    llvm::Expected<KeyItem> read = slice ? sliceItem(slice.ptr(), /*isRecorded=*/true) : takePythonError();
+    if (!read)
+      return read.takeError();
+    item = std::move(*read);
+  }
+  return llvm::Error::success();
+}
+
 } // namespace
 
 llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *object) {
   nb::object objects = PyTuple_Check(object) ? nb::borrow(object) : nb::steal(PyTuple_Pack(1, object));
   llvm::SmallVector<KeyItem, 4> items;
+  const bool isRecorded = isWrittenDown(tensor);
+  bool hasTensorBounds = false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects.ptr()); ++i) {
-    llvm::Expected<KeyItem> item = itemOf(PyTuple_GET_ITEM(objects.ptr(), i), isWrittenDown(tensor));
+    PyObject *each = PyTuple_GET_ITEM(objects.ptr(), i);
+    bool isBound = isRecorded && PySlice_Check(each) && holdsTensors(each);
+    hasTensorBounds |= isBound;
+    llvm::Expected<KeyItem> item = isBound ? KeyItem::slice({}, {}) : itemOf(each, isRecorded);
     if (!item)
       return item.takeError();
     items.push_back(std::move(*item));
   }
+  if (hasTensorBounds)
+    if (llvm::Error e = readBounds(tensor, objects.ptr(), items))
+      return std::move(e);
   return eager::readKey(tensor, items, "getitem");
 }
 

@@ -161,16 +161,35 @@ std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numb
   return found ? std::optional(AttrValue(std::move(list))) : std::nullopt;
 }
 
+/// A size of the present recording.
+static nb::object recordedSize(int64_t size) {
+  auto now = [](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); };
+  return nb::steal(sizeObject(size, sizes::substitute(size, now)));
+}
+
 /// One tensor's.
 static nb::object sizesOfTensor(TensorImpl &tensor) {
-  auto values = Recorder::current()->readSizes(tensor);
+  auto values = Recorder::current()->takeSizes(tensor);
   if (!values)
     return nb::steal(raise(values.takeError()));
-  auto size = [](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); };
   nb::list sizes;
   for (int64_t value : *values)
-    sizes.append(nb::steal(sizeObject(value, sizes::substitute(value, size))));
+    sizes.append(recordedSize(value));
   return tensor.rank() == 0 ? nb::object(sizes[0]) : nb::object(sizes);
+}
+
+nb::object boundOf(PyObject *object, int64_t size) {
+  if (!isTensor(object) || implOf(object).rank() || !isInt(implOf(object).dtype()) || !Recorder::current())
+    return sizesOf(object);
+  llvm::Expected<int64_t> bound = Recorder::current()->takeBound(implOf(object), size);
+  return bound ? recordedSize(*bound) : nb::steal(raise(bound.takeError()));
+}
+
+nb::object stepOf(PyObject *object) {
+  if (!isTensor(object) || implOf(object).rank() || !Recorder::current())
+    return sizesOf(object);
+  auto values = Recorder::current()->readSizes(implOf(object));
+  return values ? recordedSize(values->front()) : nb::steal(raise(values.takeError()));
 }
 
 nb::object sizesOf(PyObject *object) {

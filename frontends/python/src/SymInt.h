@@ -43,6 +43,12 @@ eager::Number numberOf(PyObject *symInt);
 /// tensors so, a tuple or list. Another object itself; null and a Python error where a tensor has no such values.
 nanobind::object sizesOf(PyObject *object);
 
+/// Reads the start or stop of a slice of an axis of `size`, a number or an expression, as sizesOf() does, but a tensor
+/// may say a negative one.
+nanobind::object boundOf(PyObject *object, int64_t size);
+/// Reads the step of a slice as sizesOf() does; no program finds it in a tensor.
+nanobind::object stepOf(PyObject *object);
+
 /// Whether it is a SymInt, or a tuple or list of ints of which one at least is a SymInt, while a recording runs or
 /// where networks are used.
 bool holdsSizes(PyObject *object);

@@ -51,7 +51,11 @@ def _limits(dtype):
     """The limits of an integer dtype; None for another one."""
     if getattr(dtype, "metadata", None):
         return None  # a quantized one
-    return _LIMITS.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype))
+    return _LIMITS.get(_name_of(dtype))
+
+
+def _name_of(dtype):
+    return getattr(dtype, "name", None) or getattr(dtype, "__name__", dtype)
 
 
 def full_like(inp, value):
@@ -124,8 +128,24 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
         size = _sym_max(0, -((start - stop) // step))
     else:
         size = max(0, _math.ceil(float((stop - start) / step)))
-    limits = None if isinstance(size, _SymInt) or isinstance(start, _SymInt) else _limits(dtype)
-    return _made(device, _whole_range if limits and size else _ops.arange, size, start, step, dtype)
+    limits = _limits(dtype)
+    if limits and limits.bits < 32:  # which may hold less than sizes that data decides
+        size, start = (_number_of_data(number) for number in (size, start))
+    if isinstance(start, _SymInt):
+        return _made(device, _range_from, size, start, step, dtype)
+    is_checked = limits and not isinstance(size, _SymInt) and size
+    return _made(device, _whole_range if is_checked else _ops.arange, size, start, step, dtype)
+
+
+def _number_of_data(number):
+    """A size that data decides as a number, which the function looks at; others as they are."""
+    return int(number) if isinstance(number, _SymInt) and number._is_of_data else number
+
+
+def _range_from(size, start, step, dtype):
+    """A range from a size of a trace, with the roundings of the operator."""
+    wide = "float32" if _name_of(dtype) in ("float16", "bfloat16") else dtype
+    return _ops.astype(_ops.arange(size, 0, step, wide) + _Tensor(start, wide), dtype)
 
 
 def _whole_range(size, start, step, dtype):

@@ -5,6 +5,7 @@ import numpy as _np
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._core import sizes_of as _sizes_of
+from ..core.symint import sym_max as _sym_max
 from .generated import check_compute_mode, export
 
 
@@ -221,7 +222,7 @@ def bincount(inp, weights=None, minlength=0):
     """How often each number from 0 on occurs in `inp`, or the sum of its `weights`.
 
     The result is as long as the largest number wants, which is read from the tensor, or `minlength`
-    where that is more. A traced function runs eagerly for that.
+    where that is more.
 
     >>> from tessera import tensor
     >>> bincount(tensor([0, 2, 2], dtype="int32")).tolist()
@@ -229,10 +230,10 @@ def bincount(inp, weights=None, minlength=0):
     """
     inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
     largest = _sizes_of(_ops.max(inp)) if inp.size else -1
-    length = int(largest.item() if isinstance(largest, _Tensor) else largest) + 1
+    length = (int(largest.item()) if isinstance(largest, _Tensor) else largest) + 1
     if weights is None:
         weights = _ops.astype(_ops.ones_like(inp), "int32")
-    return _ops.bincount(inp, weights, length if length > minlength else minlength)
+    return _ops.bincount(inp, weights, _sym_max(length, minlength))
 
 
 def einsum(equation, *operands):

@@ -256,7 +256,8 @@ def tile(inp, reps):
     >>> tile(tensor([1, 2]), 2).tolist()
     [1, 2, 1, 2]
     """
-    return _ops.tile(inp, [reps] if isinstance(reps, (int, _SymInt)) else list(reps))
+    is_one = isinstance(reps, (int, _SymInt)) or getattr(reps, "ndim", 1) == 0
+    return _ops.tile(inp, [reps] if is_one else list(reps))
 
 
 def roll(inp, shift, axis=None):

@@ -7,6 +7,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from .._core import sizes_of as _sizes_of
 from ._windows import each as _each
 from .generated import check_choice, export
 
@@ -15,8 +16,14 @@ _MODES = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicu
 _AXES = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
 
 
+def _sizes(value, count):
+    """A list of as many sizes, which a tensor may hold: all of them, or the one of all."""
+    value = _sizes_of(value)
+    return [value] * count if getattr(value, "ndim", 1) == 0 else _each(value, count)
+
+
 def _pair(value):
-    return _each(value, 2)
+    return _sizes(value, 2)
 
 
 def _lower(word):
@@ -85,7 +92,7 @@ def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corner
     if size is None:
         factors = [scale_factor] * count if _np.ndim(scale_factor) == 0 else scale_factor
         size = [_scaled(n, f) for n, f in zip(inp.shape[2:], factors, strict=True)]
-    size = _each(size, count)
+    size = _sizes(size, count)
     return _rounded(inp, lambda x: _ops.resize(x, size, _MODES[mode], bool(align_corners)))
 
 

@@ -120,7 +120,8 @@ class Recorded(Compiled):
 
         def _at(tensors):
             args, kwargs = self.given(tensors)
-            return record(function, tensors, args, kwargs, run=False, bounds=True)[1].recording
+            sizes = {"bounds": True, "like": self.recording}
+            return record(function, tensors, args, kwargs, run=False, **sizes)[1].recording
 
         with cast_as(self.cast):
             _core.check_free(self.recording, self.identity, name, dims, _at)
@@ -235,9 +236,9 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, **sizes):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
-    as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, and
-    those of the recording `like`, moved by `move`, where that is given. With `reads` the function
-    may look at values of its tensors, and the call is none of a program then.
+    as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, if
+    they have any, else those of the recording `like`, moved by `move`, where that is given. With
+    `reads` the function may look at values of its tensors, and the call is none of a program then.
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
     """
     with effects.Effects(run) as seen:

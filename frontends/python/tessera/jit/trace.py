@@ -72,8 +72,9 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     Not compared, and listed by `explain()`: containers of more than 1024 elements and buffers of
     more than 4096 bytes, and objects of C types that cannot be copied.
 
-    Sizes that data decides are found by the program. A function that looks at one as a number, or
-    has one while a GradManager records around it, runs eagerly, with a RuntimeWarning.
+    Sizes that data decides, also those that a tensor says, are found by the program. A function
+    that looks at one as a number, or has one while a GradManager records around it, runs eagerly,
+    with a RuntimeWarning.
 
     Within a GradManager's recording a call is one operation, forwards and backwards a program each;
     what an argument's gradient is the sum of is then added up within the function first. Several
@@ -168,7 +169,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
             return self._check(key, variant, tensors, args, kwargs, donated)
         except AliasError:
             return self._call_recorded(key, kind, tensors, args, kwargs, donated)
-        except ValueError as error:
+        except (ValueError, NotImplementedError) as error:
             if donated or not (variant.checked and variant.recording.has_data_sizes):
                 raise
             refused = error

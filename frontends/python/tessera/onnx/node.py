@@ -52,7 +52,7 @@ class Node:
 
     def sizes(self, place, value):
         """The integers in an input as numbers, or expressions of sizes where a trace records: those
-        of a constant, else those that the tensor holds now.
+        of a constant, else those that the tensor holds.
         """
         if place in self.constants:
             return self.constants[place].tolist()
@@ -60,9 +60,7 @@ class Node:
         return found.tolist() if hasattr(found, "tolist") else found
 
     def number(self, place, value):
-        """The one number in an input. A traced function may ask for an integer, which is a size,
-        and then runs eagerly where an argument holds it.
-        """
+        """The one number in an input. A traced function may ask for an integer, which is a size."""
         if place in self.constants:
             return self.constants[place].reshape(-1)[0].item()
         if value.dtype.kind in "iu":

@@ -1,6 +1,4 @@
-"""Tensors as sizes: those that follow from shapes stay free, those of data run eagerly."""
-
-import warnings
+"""Tensors as sizes that follow from shapes: they stay free."""
 
 import numpy as np
 import pytest
@@ -89,33 +87,6 @@ def test_a_shape_as_a_tensor_is_int32_and_the_switch_says_what_held():
     finally:
         assert core.set_symbolic_shape(False) and not core.use_symbolic_shape()
     assert call(x) == (4, 3)
-
-
-# By data: an argument says the size.
-SAID = {
-    "arange": lambda x, n: F.arange(n),
-    "full": lambda x, n: F.full((n, 2), 1.5),
-    "reshape": lambda x, n: F.reshape(x, F.stack([n, n * 0 - 1])),
-    "slice": lambda x, n: x[:n] * 2,
-    "linspace": lambda x, n: F.linspace(0, 1, n),
-    "topk": lambda x, n: F.topk(x, n)[0],
-    "repeat": lambda x, n: F.repeat(x, n),
-}
-
-
-@pytest.mark.parametrize("name", SAID)
-def test_a_size_that_an_argument_says_runs_eagerly(name):
-    function = SAID[name]
-    call, x = jit.trace(function), tensor(2, 6, seed=1)
-    with pytest.warns(
-        RuntimeWarning, match="runs eagerly, because it looks at a size that depends"
-    ):
-        call(x, tessera.tensor(2))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for n in (1, 3, 2):
-            n = tessera.tensor(n)
-            assert same_bits(call(x, n), function(x, n))
 
 
 def test_sizes_must_be_integers():
