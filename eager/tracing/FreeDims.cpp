@@ -154,6 +154,15 @@ static llvm::Expected<std::optional<LinePair>> differingLines(const Recording &f
   return std::nullopt;
 }
 
+/// Says what to write for Python's max, where the function compared a size.
+static std::string adviceFor(const Recording &recording) {
+  llvm::StringRef place = recording.comparison();
+  return place.empty() ? ""
+                       : (" (a size is compared at " + place +
+                          ": core.sym_max and core.sym_min stay sizes, max and min of Python do not)")
+                             .str();
+}
+
 llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const {
   auto lines = differingLines(*recorded, again, &again);
   if (!lines)
@@ -162,7 +171,8 @@ llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> 
     return llvm::Error::success();
   const RecordingLine &was = (*lines)->first;
   return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " +
-                            shownLines(**lines, " for " + shown(recordedSizes) + " and ") + " for " + shown(sizes)),
+                            shownLines(**lines, " for " + shown(recordedSizes) + " and ") + " for " + shown(sizes) +
+                            adviceFor(*recorded)),
             was.location ? was.location->describe() : "");
 }
 

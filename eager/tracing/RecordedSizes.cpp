@@ -16,6 +16,11 @@ void Recorder::noteDataRead() {
   recording.dataShapes = true;
 }
 
+void Recorder::noteComparison() {
+  if (recording.comparedAt.empty())
+    recording.comparedAt = Location::here().describe();
+}
+
 llvm::Expected<std::optional<SizeValues>> Recorder::knownSizes(TensorImpl &tensor) {
   if (!isInt(tensor.dtype()) || tensor.numElements() > kMostSizeValues)
     return invalidArgument("shape: sizes must be at most " + llvm::Twine(kMostSizeValues) + " integers, got " +

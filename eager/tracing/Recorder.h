@@ -104,6 +104,8 @@ public:
   bool leavesGradients() const { return gradientsLeft; }
   /// Must be called when the function learns a size that data decides: its later runs may do something else.
   void noteDataRead();
+  /// Must be called when the function compares a size: what it does then may be another thing at other sizes.
+  void noteComparison();
   /// Symbols are those of SymbolicShapes.h.
   std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) override;
   int64_t sizeOf(uint32_t symbol) const override { return recording.sizeOf(symbol); }

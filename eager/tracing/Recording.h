@@ -102,6 +102,8 @@ public:
   /// Why no program does what the function did, which runs eagerly then: it read a size that data decides, copied a
   /// tensor to another device, or its tensors are on several ones. "" where nothing forbids it.
   std::string whyEager() const;
+  /// The place where the function first compared a size with a number; empty: it compared none.
+  llvm::StringRef comparison() const { return comparedAt; }
   /// Frees the snapshots, when no program will need captured values as constants.
   void dropSnapshots() const;
 
@@ -124,6 +126,7 @@ private:
   std::string ownRead; // the place where it read the value of a tensor of its own
   bool dataShapes = false;
   std::string dataRead; // the place where it read a size that data decides; empty: it read none
+  std::string comparedAt;
   std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;
 };

@@ -288,6 +288,13 @@ void initSymInt(nb::module_ &module) {
       },
       nb::arg("recording"), "The function looks at the number of a size that data decides.");
   module.def(
+      "note_comparison",
+      [] {
+        if (Recorder *recorder = Recorder::current())
+          recorder->noteComparison();
+      },
+      "The function compares a size.");
+  module.def(
       "sizes_of",
       [](nb::handle object) {
         nb::object sizes = sizesOf(object.ptr());

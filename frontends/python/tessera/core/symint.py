@@ -19,11 +19,12 @@ class SymInt:
     >>> [halves(tessera.functional.ones(n)).shape for n in (6, 6, 8, 10)]
     [(2, 3), (2, 3), (2, 4), (2, 5)]
 
-    `+ - * // %`, `max` and `min` of it with ints stay expressions, which operators take where they
-    take sizes: so the program serves other sizes, too. It is an instance of `int`, though `type`
-    says otherwise, and converts to one wherever Python or NumPy wants an index: that, its text and
-    comparisons use the size of the recorded call, so that the program serves the sizes for which
-    the function does the same. One of a network prints as its expression.
+    `+ - * // %`, `sym_max` and `sym_min` of it with ints stay expressions, which operators take
+    where they take sizes: so the program serves other sizes, too. It is an instance of `int`,
+    though `type` says otherwise, and converts to one wherever Python or NumPy wants an index: that,
+    its text and comparisons, as those of Python's `max`, use the size of the recorded call, so that
+    the program serves the sizes for which the function does the same. One of a network prints as
+    its expression.
 
     The expressions are those of JAX's symbolic dimensions (jax.export.symbolic_shape).
     """
@@ -139,13 +140,24 @@ def _read(sizes, value):
     return value
 
 
+def _beside_one(first, second):
+    """The size beside a 1; None: there is none. Expressions take sizes for at least 1, which one of
+    a file that begins at 0 is not: `1 // (size + 1)`, which is 1 for 0 and else 0, stays one.
+    """
+    size, other = (first, second) if type(first) is SymInt else (second, first)
+    is_one = type(size) is SymInt and type(other) is not SymInt and other == 1
+    return size if is_one else None
+
+
 def sym_max(first, second):
     """The larger of two sizes, an expression where one is: Python's `max` compares numbers.
 
     >>> sym_max(3, 2)
     3
     """
-    return _combined("max", max, first, second)
+    larger, size = _combined("max", max, first, second), _beside_one(first, second)
+    is_size = size is not None and type(larger) is SymInt and larger._handle == size._handle
+    return larger + 1 // (size + 1) if is_size else larger
 
 
 def sym_min(first, second):
@@ -154,7 +166,9 @@ def sym_min(first, second):
     >>> sym_min(3, 2)
     2
     """
-    return _combined("min", min, first, second)
+    smaller, size = _combined("min", min, first, second), _beside_one(first, second)
+    is_one = size is not None and type(smaller) is not SymInt
+    return 1 - 1 // (size + 1) if is_one else smaller
 
 
 def set_symbolic_shape(option):
@@ -203,6 +217,17 @@ def _by_value(compute):
     return _forward, _reflected
 
 
+def _comparison(compute):
+    """An operator of the values, of which a refusal of free sizes tells."""
+    compare = _by_value(compute)[0]
+
+    def _compared(self, other):
+        _core.note_comparison()
+        return compare(self, other)
+
+    return _compared
+
+
 for _name, _compute in [
     ("add", operator.add),
     ("sub", operator.sub),
@@ -219,7 +244,7 @@ for _name in ("truediv", "pow", "and", "or", "xor", "lshift", "rshift"):
     setattr(SymInt, f"__{_name}__", _forward)
     setattr(SymInt, f"__r{_name}__", _reflected)
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(SymInt, f"__{_name}__", _by_value(getattr(operator, _name))[0])
+    setattr(SymInt, f"__{_name}__", _comparison(getattr(operator, _name)))
 
 numbers.Integral.register(SymInt)
 _core.set_symint(SymInt)
