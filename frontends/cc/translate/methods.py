@@ -82,7 +82,9 @@ class Method(Expressions):
         return self._function(node, function.id)
 
     def _function(self, node, name):
-        """A call of a function of the package, of one that C++ has with it, or of Python."""
+        """A call of a function in a variable, of the package, of C++ with it, or of Python."""
+        if name in self.known:
+            return f"{camel(name)}({self._plain(node)})"
         functions = self.unit.source.functions
         found = functions.get(name, functions.get(name.lstrip("_")))
         if found is not None:
@@ -149,7 +151,7 @@ class Method(Expressions):
         if text == "super()":
             return self._own_method(node, unit.source.method(unit.name, name, self.owner.name))
         if text == "self" and name in unit.children:
-            return f"(*self.{camel(name)})({self._plain(node)})"
+            return f"(*self.{camel(name)})({self._given_to(node, unit.children[name])})"
         found = unit.source.method(unit.name, name) if text == "self" else None
         if found:
             return self._own_method(node, found)
@@ -161,6 +163,15 @@ class Method(Expressions):
         if name == "astype":
             return f"{receiver}.astype({self.visit(node.args[0])})"
         return f"{receiver}.{_METHODS.get(name, camel(name))}({self._plain(node)})"
+
+    def _given_to(self, node, child):
+        """The arguments of a call of a module of the class `child`, in the order of its forward."""
+        found = self.unit.source.method(child, "forward")
+        if found is None:
+            return self._plain(node)
+        declared = [(each, None if value is None else self._default(found, value))
+                    for each, value in parameters(found[1])]  # fmt: skip
+        return self._ordered(node, declared)
 
     def _own_method(self, node, found):
         """A call of a method of this class, written here too."""

@@ -284,6 +284,14 @@ TEST_CASE("a module takes a list of tensors") {
   CHECK(join({zeros({2, 1}), zeros({2, 3})}, 1).shape() == Shape{2, 4});
 }
 
+TEST_CASE("a causal encoder sees what a mask leaves it") {
+  TransformerEncoderLayer net(4, 2, {.dimFeedforward = 8, .dropout = 0});
+  Tensor x = functional::reshape(arange(0, 12), {1, 3, 4}) * 0.1;
+  Tensor isLater = functional::triu(ones({3, 3}), 1) > 0;
+  CHECK(net(x, {}, {}, true).toVector<float>() == net(x, isLater).toVector<float>());
+  CHECK(net(x, {}, {}, true).toVector<float>() != net(x).toVector<float>());
+}
+
 TEST_CASE("groups of an optimizer have settings of their own") {
   Tensor p = tensor({1.0f}), q = tensor({1.0f});
   SGD optimizer({p}, {.lr = 0.5});
