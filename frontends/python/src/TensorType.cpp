@@ -333,10 +333,9 @@ std::optional<std::string> describeValue(PyObject *self) {
   if (Failure *failure = storage.failure()) // shown is not reported: the next synchronisation still raises
     return "<no value: " + failure->text() + ">";
   nb::object array = nb::steal(toNumpy(implOf(self)));
-  nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
-  nb::object text = numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None,
-                                                          Py_None, Py_None, ", "))
-                          : nb::object();
+  nb::object printing = array ? nb::steal(PyImport_ImportModule("tessera._printing")) : nb::object();
+  nb::object text =
+      printing ? nb::steal(PyObject_CallMethod(printing.ptr(), "text_of", "O", array.ptr())) : nb::object();
   const char *characters = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (characters)
     return characters;

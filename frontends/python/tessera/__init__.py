@@ -27,6 +27,7 @@ from . import (
     random,
 )
 from ._core import DTypeError, ShapeError
+from ._printing import set_printoptions
 from ._versions import __version__ as __version__
 from ._versions import show_versions
 from .autodiff import no_grad
@@ -179,6 +180,7 @@ __all__ = [
     "set_log_file",
     "set_log_level",
     "set_prealloc_config",
+    "set_printoptions",
     "show_versions",
     "sync",
     "tensor",

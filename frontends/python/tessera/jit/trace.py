@@ -114,6 +114,11 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     def __set_name__(self, owner, name):
         self._attribute = name
 
+    def __repr__(self):
+        name = getattr(self.function, "__qualname__", self.__name__)
+        given = "".join(f", {key}={value!r}" for key, value in self._given.items())
+        return f"trace({name}{given})"
+
     def __reduce__(self):
         """Copies and pickles have no recordings."""
         instance = getattr(self.function, "__self__", None)

@@ -126,6 +126,17 @@ class Optimizer(ABC):
     def _updates(self, group):
         """Updates the group's parameters that have a gradient."""
 
+    def __repr__(self):
+        lines = []
+        for group in self.param_groups:
+            kept = {key: value for key, value in group.data.items() if key != "params"}
+            settings = ", ".join(f"{key}={value!r}" for key, value in kept.items())
+            lines.append(f"{len(group['params'])} parameters, {settings}")
+        if len(lines) == 1:
+            return f"{type(self).__name__}({lines[0]})"
+        body = "".join(f"\n  group {number}: {line}" for number, line in enumerate(lines))
+        return f"{type(self).__name__}({body}\n)"
+
     def step(self):
         """Updates every parameter that has a gradient and is not frozen, and warns where none has
         one; returns the optimizer.
