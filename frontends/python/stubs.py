@@ -5,6 +5,7 @@ hand in functional/*.py and tensor.pyi.in.
 """
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -76,14 +77,28 @@ def functional_stub(surface, module, source):
     return BANNER + "\n".join([*head, *body]) + "\n"
 
 
-def core_stub(surface, tensor):
-    """The stub of the extension."""
+def method_stub(line, functions):
+    """A member that the records give, with the arguments of the function by hand of its name."""
+    arguments = functions.get(function_name(line.strip()))
+    if arguments is None:
+        return line
+    first, *rest = arguments.args
+    arguments.args = [ast.arg("self"), *rest]
+    head, _, result = line.rpartition("->")
+    return f"{head.partition('(')[0]}({ast.unparse(arguments)}) ->{result}"
+
+
+def core_stub(surface, tensor, functions):
+    """The stub of the extension; `functions`: the arguments of those written by hand."""
     imports = "from collections.abc import Iterator\nfrom types import ModuleType\n"
     imports += "from typing import Any\n\n"
     imports += "from .device import Device\nfrom .quantization import QParams\n"
-    own = tensor.partition("\n")[2]
+    lines = [method_stub(line, functions) for line in surface.members.splitlines()]
+    members = tensor.partition("\n")[2] + "\n".join(lines) + "\n"
+    members = re.sub(r"(?<!def )\bfloat\b(?!\()", "_float", members)
+    alias = "_float = float  # Tensor has a method of that name\n"
     rest = "def __getattr__(name: str) -> Any: ...\n"
-    return f"{BANNER}{imports}{surface.aliases()}\n{own}{surface.members}\n{rest}"
+    return f"{BANNER}{imports}{surface.aliases()}{alias}\n{members}\n{rest}"
 
 
 def package_stub(modules):
@@ -102,7 +117,14 @@ def main(ops, tensor, output, *sources):
         if f"functional.{name}" in surface.functions or lists_names(source)
     )
     folder.mkdir(parents=True, exist_ok=True)
-    (Path(output) / "_core.pyi").write_text(core_stub(surface, Path(tensor).read_text()))
+    functions = {
+        node.name: node.args
+        for source in texts.values()
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    stub = core_stub(surface, Path(tensor).read_text(), functions)
+    (Path(output) / "_core.pyi").write_text(stub)
     (folder / "__init__.pyi").write_text(package_stub(modules))
     for name in modules:
         (folder / f"{name}.pyi").write_text(functional_stub(surface, name, texts[name]))

@@ -7,7 +7,7 @@ include "ops/records/Elementwise.td"
 class Activation<string m, string what, dag body, string expr, dag grad>
     : FloatUnary<m, what, body, expr, grad, "-6", "6"> {
   let gradient = [grad];
-  let python = Py<"functional.nn", m>;
+  let python = Py<"functional.nn", m, [m]>;
 }
 // Beyond it the bell that multiplies it in a slope is 0, where x itself may be infinite.
 defvar boundedX = (op<"clip", "lower=-1000.0;upper=1000.0"> $x);
@@ -38,7 +38,7 @@ def Tess_LeakyReluOp : Activation<"leaky_relu", "the element, scaled below 0",
     A. Y. Ng: Rectifier Nonlinearities Improve Neural Network Acoustic Models, ICML 2013.}];
   let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "0.01">>:$negative_slope);
   let attrFacts = [Doc<"negative_slope", "factor below 0">];
-  let python = Py<"functional.nn", "leaky_relu", [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", "leaky_relu", ["leaky_relu"], "", ["x=inp"]>;
   let samples = !listconcat(UnarySamples<>.all, [Sample<["2,3"], "negative_slope=0.2">]);
   let onnx = "LeakyRelu(alpha=negative_slope)";
 }
@@ -53,7 +53,7 @@ def Tess_LogsigmoidOp : Activation<"logsigmoid", "logarithm of the sigmoid",
   let autocast = "high";
   let description = [{`out = log(1 / (1 + exp(-x)))`, computed as `min(x, 0) - log1p(exp(-abs(x)))`, which does
     not overflow: -inf at -inf, 0 at inf.}];
-  let python = Py<"functional.nn", "logsigmoid", [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", "logsigmoid", ["logsigmoid"], "", ["x=inp"]>;
 }
 def Tess_SiluOp : Activation<"silu", "the element times its sigmoid", (s_mul $x, (s_sigmoid $x)),
     "x * sp.special.expit(x)",
@@ -69,7 +69,7 @@ def Tess_SoftplusOp : Activation<"softplus", "logarithm of 1 + exp(x)",
   let autocast = "high";
   let description = [{`out = log(1 + exp(x))`, computed as `max(x, 0) + log1p(exp(-abs(x)))`, which does not
     overflow: 0 at -inf, inf at inf.}];
-  let python = Py<"functional.nn", "softplus", [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", "softplus", ["softplus"], "", ["x=inp"]>;
   let onnx = "Softplus";
 }
 def Tess_HsigmoidOp : Activation<"hsigmoid", "relu6(x + 3) / 6",
@@ -106,13 +106,12 @@ def Tess_GeluOp : Tess_Op<"gelu"> {
                  (op<"exp"> (op<"mul"> K<"-0.5", "x">, (op<"square"> boundedX))))))];
   let samples = UnarySamples<"-4", "4">.all;
   let oracle = Oracle<"x * sp.stats.norm.cdf(x)">;
-  let python = Py<"functional.nn", "gelu">;
+  let python = Py<"functional.nn", "gelu", ["gelu"]>;
   let onnx = "Gelu(...)";
 }
-
 // Python calls the operand inp, as it does that of leaky_relu.
 class InpActivation<string m, string what, dag body, string expr, dag grad> : Activation<m, what, body, expr, grad> {
-  let python = Py<"functional.nn", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", m, [m], "", ["x=inp"]>;
 }
 
 //===----------------------------------------------------------------------===//
@@ -217,7 +216,7 @@ def Tess_PreluOp : FloatBinary<"prelu", "the element, scaled below 0 by an opera
   let dtypes = PromoteFloat<["x", "weight"]>;
   let inplace = ["x=out", "weight=out"];
   let samples = BinarySamples<>.all;
-  let python = Py<"functional.nn", "prelu", [], "", ["weight=y"]>;
+  let python = Py<"functional.nn", "prelu", ["prelu"], "", ["weight=y"]>;
   let onnx = "PRelu";
 }
 def Tess_GluOp : Tess_Op<"glu"> {
@@ -240,7 +239,7 @@ def Tess_GluOp : Tess_Op<"glu"> {
   let samples = [Sample<["6"]>, Sample<["2,4"]>, Sample<["4,3"], "axis=0">, Sample<["2,6,3"], "axis=-2">,
                  Sample<["3,0"]>];
   let oracle = Oracle<"np.split(x, 2, axis)[0] * sp.special.expit(np.split(x, 2, axis)[1])">;
-  let python = Py<"functional.nn", "glu", [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", "glu", ["glu"], "", ["x=inp"]>;
 }
 
 #endif // TESS_OPS_ACTIVATION

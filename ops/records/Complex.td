@@ -35,12 +35,12 @@ def Tess_AngleOp : Part<"angle", "angle of a complex number", (s_atan2 (s_imag $
     Tess_FloatOrComplex, Tess_Float> {
   let description = [{`out = arctan2(b, a)` of x = a + b i, in [-pi, pi]: 0 or pi of a real number. The
     gradient at 0, and of an infinite number, is 0.}];
-  let python = Py<"functional.math", "angle", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "angle", ["angle"], "", ["x=inp"]>;
 }
 def Tess_ConjOp : Unary<"conj", "conjugate of a complex number", (s_conj $x), "np.conj(x)", (op<"conj"> $dout),
                         Tess_NumberOrComplex> {
   let description = [{`out = a - b i` of x = a + b i; of a real number itself.}];
-  let python = Py<"functional.math", "conj", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "conj", ["conj"], "", ["x=inp"]>;
 }
 // A complex number of two floats.
 class OfTwo<string m, string what, string first, string second, dag body, string expr, list<dag> grads> : Tess_Op<m> {

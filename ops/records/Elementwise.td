@@ -33,7 +33,7 @@ class Unary<string m, string what, dag body, string expr, dag grad, Constraint t
   let inplace = ["x=out"];
   let samples = UnarySamples<>.all;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.elemwise", m>;
+  let python = Py<"functional.elemwise", m, [m]>;
 }
 // The same on floats; integers and bool become float32 first.
 class FloatUnary<string m, string what, dag body, string expr, dag grad, string lo = "-2", string hi = "2",
@@ -53,7 +53,7 @@ class Predicate<string m, string what, dag body, string expr> : Tess_Op<m> {
   let scalar = [body];
   let samples = UnarySamples<>.all;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.math", m, [m], "", ["x=inp"]>;
 }
 class Binary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
              Constraint type = Tess_Number> : Tess_Op<m> {
@@ -68,7 +68,7 @@ class Binary<string m, string what, dag body, string expr, list<dag> grads, stri
   let inplace = ["x=out", "y=out"];
   let samples = BinarySamples<>.all;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.elemwise", m, [], symbol>;
+  let python = Py<"functional.elemwise", m, [m], symbol>;
 }
 class FloatBinary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
                   Constraint type = Tess_Float> : Binary<m, what, body, expr, grads, symbol, type> {
@@ -194,7 +194,7 @@ def Tess_MinimumOp : Binary<"minimum", "smaller of two elements; NaN if either i
 }
 def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout), Tess_NumberOrComplex> {
   let description = [{`out = -x`; the lowest integer stays itself, and unsigned integers wrap around.}];
-  let python = Py<"functional.elemwise", "neg", [], "-">;
+  let python = Py<"functional.elemwise", "neg", ["neg"], "-">;
   let onnx = "Neg";
 }
 // The gradient of a length: along the number itself, divided by its length; 0 at 0.
@@ -209,13 +209,13 @@ def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)",
     sqrt(real^2 + imag^2), without overflow on the way, and infinite where a part is. The gradient at 0 is 0.}];
   let results = (outs Tess_Number:$out);
   let dtypes = PartOf<"x">;
-  let python = Py<"functional.elemwise", "abs", [], "abs">;
+  let python = Py<"functional.elemwise", "abs", ["abs"], "abs">;
   let onnx = "Abs";
 }
 def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sign $x), "np.sign(x)",
                         (op<"full_like", "value=0.0"> $x)> {
   let description = [{`out = 1` where x > 0, -1 where x < 0, 0 at both zeros; NaN stays NaN. The gradient is 0.}];
-  let python = Py<"functional.math", "sign">;
+  let python = Py<"functional.math", "sign", ["sign"]>;
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
@@ -241,7 +241,10 @@ def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, 
 // Comparison and choice
 //===----------------------------------------------------------------------===//
 def Tess_EqualOp : Compare<"equal", "whether elements are equal", (s_eq $x, $y), "x == y", "==",
-                           Tess_NumberOrBoolOrComplex> { let onnx = "Equal"; }
+                           Tess_NumberOrBoolOrComplex> {
+  let python = Py<"functional.elemwise", "equal", [], "==">; // no method: PyTorch's compares whole tensors
+  let onnx = "Equal";
+}
 def Tess_NotEqualOp : Compare<"not_equal", "whether elements differ", (s_ne $x, $y), "x != y", "!=",
                               Tess_NumberOrBoolOrComplex>;
 def Tess_LessOp : Compare<"less", "whether x is below y", (s_lt $x, $y), "x < y", "<"> { let onnx = "Less"; }
@@ -297,7 +300,7 @@ def Tess_LogicalXorOp : Logic<"logical_xor", "whether exactly one is true", (s_x
 def Tess_LogicalNotOp : Unary<"logical_not", "whether it is false", (s_not $x), "np.logical_not(x)", (none), Tess_Bool> {
   let description = [{`out = not x`.}];
   let gradient = [];
-  let python = Py<"functional.elemwise", "logical_not", [], "~">;
+  let python = Py<"functional.elemwise", "logical_not", ["logical_not"], "~">;
   let onnx = "Not";
 }
 def Tess_LeftShiftOp : Bits<"left_shift", "bits moved up", (s_shl $x, $y), "np.left_shift(x, y)", "<<", "0", "6"> {
@@ -324,7 +327,7 @@ def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x),
     integers.}];
   let gradient = [];
   let samples = UnarySamples<"0", "100">.all;
-  let python = Py<"functional.elemwise", "bitwise_not", [], "~">;
+  let python = Py<"functional.elemwise", "bitwise_not", ["bitwise_not"], "~">;
   let onnx = "BitwiseNot";
 }
 
@@ -370,7 +373,7 @@ def Tess_CastOp : Tess_Op<"cast"> {
 def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Moved> {
   let description = [{`out = x`, in row-major order whatever the layout of x.}];
   let inplace = [];
-  let python = Py<"functional.tensor", "copy", [], "", ["x=inp"]>;
+  let python = Py<"functional.tensor", "copy", ["copy", "clone"], "", ["x=inp"]>;
   let onnx = "Identity";
 }
 

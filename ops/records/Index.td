@@ -135,6 +135,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
                    Doc<"axis", "axis the indices count along">];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
                  Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
+  let python = Py<"functional.tensor", "gather", ["gather"]>;
   let onnx = "GatherElements(axis=axis)";
 }
 class ScatterOp<string m, string sign, string what, string text, string collision> : IndexOp<m, what, "tess_oracle." # m # "(x, index, source, axis)"> {
@@ -150,6 +151,7 @@ class ScatterOp<string m, string sign, string what, string text, string collisio
   let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">,
                  Sample<["4,3", "4,1", "4,1"], "axis=1", "-2; 0; -2", "2; 3; 2">,
                  Sample<["4,3", "5,3", "5,3"], "", "-2; -4; -2", "2; 4; 2">];
+  let python = Py<"functional.tensor", m, [m]>;
   let onnx = "ScatterElements(...)";
 }
 def Tess_ScatterOp : ScatterOp<"scatter", "=", "the tensor with elements along an axis replaced", "`out[index[i, j], j] = source[i, j]`",
@@ -237,6 +239,7 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
   let constraints = [fitsInt32];
   let dtypes = Fixed<"i32">;
   let samples = [Sample<["7"]>, Sample<["2,3"]>, Sample<["0,3"]>];
+  let python = Py<"functional.tensor", "non_zero", ["non_zero"]>;
   let onnx = "NonZero(...)";
 }
 def Tess_ExtentOp : IndexOp<"extent", "a size that a number says", "np.zeros((n, 0), np.int32)"> {
@@ -261,7 +264,7 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
   let attrFacts = [Doc<"descending", "largest first">, BindTime<"descending">];
-  let python = Py<"functional.math", "sort", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "sort", ["sort"], "", ["x=inp"]>;
   let samples = [Sample<["7"]>, Sample<["2,5"], "descending=true">, Sample<["2,0"]>, Sample<["2,3,4"]>];
 }
 def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last axis, and where they were",
@@ -277,7 +280,7 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let gradientRule = "sorted";
   let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, BindTime<"k">, SizeAttr<"k">, BindTime<"descending">,
                    Doc<"descending", "largest first">];
-  let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "topk", ["topk"], "", ["x=inp"]>;
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
   let onnx = "TopK(...)";
 }
@@ -294,6 +297,7 @@ def Tess_SearchSortedOp : IndexOp<"searchsorted", "where elements would stand in
   let attrFacts = [Cases<"side", ["left", "right"]>, BindTime<"side">, Doc<"side", "of equal elements the place before, or behind">];
   let samples = [Sample<["7", "5"]>, Sample<["2,7", "2,3"], "side=\"right\"">, Sample<["3", "4,1,5"], "side=\"right\"", "0", "3">,
                  Sample<["2,0", "2,3"]>, Sample<["4", "0"]>];
+  let python = Py<"functional.math", "searchsorted", ["searchsorted"]>;
 }
 
 //===----------------------------------------------------------------------===//

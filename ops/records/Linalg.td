@@ -20,7 +20,7 @@ class MatrixOp<string m, string what, string expr> : Tess_Op<m> {
   let gradientRule = m;
   let samples = [Sample<["3,3"]>, Sample<["2,1,4,4"]>, Sample<["1,1"]>, Sample<["0,2,2"]>, Sample<["2,0,0"]>];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.math", m, [m], "", ["x=inp"]>;
 }
 
 //===----------------------------------------------------------------------===//

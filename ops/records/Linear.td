@@ -25,7 +25,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
                  Sample<["2,1,3,2", "5,4,3"], "transpose_x=true;transpose_y=true">, Sample<["0,3", "3,4"]>,
                  Sample<["2,0", "0,4"]>, Sample<["1,2,3,2,3", "2,1,3,4"]>];
   let oracle = Oracle<"np.matmul(x.swapaxes(-1, -2) if transpose_x else x, y.swapaxes(-1, -2) if transpose_y else y)">;
-  let python = Py<"functional.math", "matmul", [], "@">;
+  let python = Py<"functional.math", "matmul", ["matmul"], "@">;
   let onnx = "MatMul(...)";
 }
 def Tess_LinearOp : Tess_Op<"linear"> {
@@ -58,7 +58,7 @@ class ProductOp<string m, string what, string expr> : Tess_Op<m> {
   let results = (outs Tess_NumberOrComplex:$out);
   let dtypes = Promote<["x", "y"]>;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m, [], "", ["x=inp1", "y=inp2"]>;
+  let python = Py<"functional.math", m, [m], "", ["x=inp1", "y=inp2"]>;
 }
 def Tess_DotOp : ProductOp<"dot", "sum of the products of two vectors", "np.dot(x, y)"> {
   let description = [{`out = sum_i x[i] * y[i]`; of none it is 0. Integers wrap around; of complex numbers neither is
@@ -138,7 +138,7 @@ def Tess_CrossOp : ProductOp<"cross", "vector product", "tess_oracle.cross(a, b,
                    Doc<"axisc", "axis of the vectors in the result">];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["3,4", "4,3"], "axisa=0;axisc=0">, Sample<["4,2", "4,3"]>,
                  Sample<["4,3", "2,4"], "axisb=0">, Sample<["5,2", "2"]>, Sample<["0,3", "3"]>];
-  let python = Py<"functional.math", "cross">;
+  let python = Py<"functional.math", "cross", ["cross"]>;
 }
 def Tess_EinsumOp : Tess_Op<"einsum"> {
   let autocast = "low";
@@ -185,7 +185,7 @@ def Tess_TraceOp : Tess_Op<"trace"> {
   let samples = [Sample<["3,3"]>, Sample<["3,5"], "offset=1">, Sample<["2,4,3"], "offset=-2">, Sample<["0,3"]>,
                  Sample<["3,3"], "offset=4">];
   let oracle = Oracle<"np.trace(x, offset, -2, -1)">;
-  let python = Py<"functional.math", "trace", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "trace", ["trace"], "", ["x=inp"]>;
 }
 
 #endif // TESS_OPS_LINEAR

@@ -147,12 +147,12 @@ def Tess_RsqrtOp : FloatUnary<"rsqrt", "one over the square root", (s_rsqrt $x),
     (op<"mul"> $dout, (op<"mul"> K<"-0.5", "x">, (op<"mul"> $out, (op<"square"> $out)))), "0.1", "4"> {
   let autocast = "high";
   let description = [{`out = 1 / sqrt(x)`; inf at 0, -inf at -0, NaN below.}];
-  let python = Py<"functional.math", "rsqrt">;
+  let python = Py<"functional.math", "rsqrt", ["rsqrt"]>;
 }
 def Tess_ReciprocalOp : FloatUnary<"reciprocal", "one over the element", (s_div C<"1">, $x), "1 / x",
     (op<"neg"> (op<"mul"> $dout, (op<"square"> $out))), "0.2", "4"> {
   let description = [{`out = 1 / x`; inf at 0, -inf at -0.}];
-  let python = Py<"functional.math", "reciprocal">;
+  let python = Py<"functional.math", "reciprocal", ["reciprocal"]>;
   let onnx = "Reciprocal";
 }
 // In float64, so that a whole number is found exactly: where the base to that power is x, the logarithm is whole.
@@ -176,7 +176,7 @@ def Tess_Log10Op : LogOfBase<"log10", "10", "0.4342944819032518", "np.log10(x)">
 def Tess_SignbitOp : Predicate<"signbit", "whether the sign is negative",
     (s_signbit $x), "np.signbit(x)"> {
   let description = [{`out = copysign(1, x) < 0`: true of -0 and of a NaN whose sign is set.}];
-  let python = Py<"functional.elemwise", "signbit">;
+  let python = Py<"functional.elemwise", "signbit", ["signbit"]>;
 }
 def Tess_CopysignOp : FloatBinary<"copysign", "size of x with the sign of y",
     (s_select (s_signbit $y), (s_neg (s_abs $x)), (s_abs $x)),
@@ -223,7 +223,7 @@ def Tess_RoundOp : Rounding<"round", "nearest integer, halves to even", (s_round
   let onnx = "Round";
 }
 def Tess_TruncOp : Rounding<"trunc", "integer part", (s_trunc $x), "np.trunc(x)"> {
-  let python = Py<"functional.math", "trunc">;
+  let python = Py<"functional.math", "trunc", ["trunc"]>;
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,7 +245,7 @@ class Triangle<string m, string what, ScalarFn keeps, string sign> : Tess_Op<m> 
   let samples = [Sample<["3,5"]>, Sample<["5,3"], "diagonal=-1">, Sample<["2,1,4,4"], "diagonal=1">, Sample<["0,3"]>,
                  Sample<["1,4"], "diagonal=2">, Sample<["2,3,2,1,3"], "diagonal=-9">];
   let oracle = Oracle<"np." # m # "(x, diagonal)">;
-  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.tensor", m, [m], "", ["x=inp"]>;
 }
 def Tess_TrilOp : Triangle<"tril", "what is on and below a diagonal, zeros above", s_le, "<=">;
 def Tess_TriuOp : Triangle<"triu", "what is on and above a diagonal, zeros below", s_ge, ">=">;

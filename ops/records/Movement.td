@@ -150,6 +150,7 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis",
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">,
                  Sample<["2,3"], "reps=[2]">, Sample<["2"], "reps=[3, 1, 2]">];
+  let python = Py<"functional.tensor", "tile", ["tile"], "", ["x=inp"]>;
   let onnx = "Tile(...)";
 }
 def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels",
@@ -187,6 +188,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
                    BindTime<"axis">, Doc<"axis", "axis to move along">];
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];
+  let python = Py<"functional.tensor", "roll", ["roll"], "", ["x=inp"]>;
 }
 
 #endif // TESS_OPS_MOVEMENT

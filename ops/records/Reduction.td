@@ -88,7 +88,7 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
   let samples = [Sample<["7"]>, Sample<["2,3"], "axis=1">, Sample<["2,3,4"], "axis=-2;keepdims=true">,
                  Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.math", m, [m], "", ["x=inp"]>;
 }
 def Tess_ArgMaxOp : ArgExtremum<"argmax", "index of the largest element along an axis", "ArgMax",
                                 "np.argmax(x, axis=axis, keepdims=keepdims)"> {
@@ -188,7 +188,7 @@ def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", vectorNorm,
   let samples = [Sample<["2,3"]>, Sample<["7"], "axes=[0]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
                  Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY">,
                  Sample<["2,5"], "axes=[0];ord=-INFINITY">, Sample<["2,5"], "ord=1.0">, Sample<["0,3"], "axes=[1]">];
-  let python = Py<"functional.math", "norm", [], "", ["x=inp", "axes=axis"]>;
+  let python = Py<"functional.math", "norm", ["norm"], "", ["x=inp", "axes=axis"]>;
   let onnx = "ReduceL2(...)";
 }
 def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", normalizedVector,

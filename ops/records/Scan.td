@@ -28,7 +28,7 @@ class ScanOp<string m, string what, string function, Constraint type> : Tess_Op<
   let lowering = Compute_;
   let attrFacts = scanFacts;
   let samples = ScanSamples<>.all;
-  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
+  let python = Py<"functional.tensor", m, [m], "", ["x=inp"]>;
 }
 def Tess_CumSumOp : ScanOp<"cumsum", "sums up to each element along an axis", "+", Tess_NumberOrBoolOrComplex> {
   let autocast = "high";
@@ -53,6 +53,7 @@ class RunningExtremum<string m, string what, string function, string accumulate,
   let description = "`out[t] = " # function # [{(out[t - 1], x[t])`; NaN wins. Exclusive ones begin with what every
     element beats: an infinity, or the lowest or highest integer. The first of equal elements has their
     gradient.}];
+  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>; // no methods: PyTorch's give indices too
   let oracle = Oracle<"tess_oracle.scan(" # accumulate # ", " # start # ", x, axis, exclusive, reverse)">;
 }
 def Tess_CumMaxOp : RunningExtremum<"cummax", "largest elements up to each one along an axis", "max",

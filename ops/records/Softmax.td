@@ -21,7 +21,7 @@ class SoftmaxOp<string m, string what, string expr, dag out> : Tess_Op<m> {
   let samples = [Sample<["7"]>, Sample<["2,5"]>, Sample<["2,3,4"], "axis=1">, Sample<["2,3,4"], "axis=0">,
                  Sample<["0,4"]>, Sample<["2,0"]>, Sample<["2,1,3,2,4"], "axis=-2">];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.nn", m>;
+  let python = Py<"functional.nn", m, [m]>;
 }
 def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis",
     "sp.special.softmax(x, axis) if x.size else x",
@@ -41,7 +41,7 @@ def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along
   let description = [{`out = x - top - log(sum(exp(x - top)))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
-  let python = Py<"functional.nn", "logsoftmax", [], "", ["x=inp"]>;
+  let python = Py<"functional.nn", "logsoftmax", ["logsoftmax"], "", ["x=inp"]>;
   let gradient = [Arriving<(op<"sub"> $dout,
       (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))>.all];
   let onnx = "LogSoftmax(axis=axis)";
@@ -78,7 +78,7 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
                  Sample<["0,3"], "axes=[1]">];
   let oracle = Oracle<"sp.special.logsumexp(x, axis=tuple(axes) or None, keepdims=keepdims)">;
-  let python = Py<"functional.nn", "logsumexp", [], "", ["x=inp", "axes=axis"]>;
+  let python = Py<"functional.nn", "logsumexp", ["logsumexp"], "", ["x=inp", "axes=axis"]>;
   let onnx = "ReduceLogSumExp(...)";
 }
 

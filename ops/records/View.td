@@ -39,7 +39,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
   let sizes = [OpenShape.sizes];
   let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
                  Sample<["1"], "shape=[]">, Sample<["2,3,4"], "shape=[4, 1, 6]">, Sample<["0,3"], "shape=[3, 0]">];
-  let python = Py<"functional.tensor", "reshape", ["reshape"], "", ["x=inp", "shape=target_shape"]>;
+  let python = Py<"functional.tensor", "reshape", ["reshape", "view"], "", ["x=inp", "shape=target_shape"]>;
   let onnx = "Reshape(...)";
 }
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "np.transpose(x, pattern or None)"> {
@@ -69,6 +69,7 @@ def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", 
   let attrFacts = [Axis<"axis", "x", 1>, Doc<"axis", "places of the new axes">];
   let samples = [Sample<["2,3"], "axis=[0]">, Sample<["2,3"], "axis=[-1]">, Sample<["2,3"], "axis=[0, 2]">,
                  Sample<[""], "axis=[0]">, Sample<["0,3"], "axis=[1]">];
+  let python = Py<"functional.tensor", "expand_dims", ["expand_dims"], "", ["x=inp"]>;
   let onnx = "Unsqueeze(...)";
 }
 def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes",
@@ -83,6 +84,7 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes",
   let sizes = ["[#x[i] for i < len(#x) if (len($axis) == 0 ? !isNumber(#x[i]) || #x[i] != 1 : !(" # isNamed # "))]"];
   let samples = [Sample<["2,1,3,1"]>, Sample<["2,1,3"], "axis=[1]">, Sample<["1,2,1"], "axis=[0, -1]">, Sample<["1"]>,
                  Sample<["2,3"]>, Sample<["0,1"], "axis=[1]">];
+  let python = Py<"functional.tensor", "squeeze", ["squeeze"], "", ["x=inp"]>;
   let onnx = "Squeeze(...)";
 }
 def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "Broadcast",
@@ -101,6 +103,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
   let sizes = [filled];
   let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1,3"], "shape=[4, -1, 5, -1]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
+  let python = Py<"functional.tensor", "broadcast_to", ["broadcast_to"], "", ["x=inp"]>;
   let onnx = "Expand(...)";
 }
 def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "Slice",
@@ -164,6 +167,7 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "np.sw
   let attrFacts = [Axis<"axis1", "x">, Axis<"axis2", "x">, Doc<"axis1", "one axis">, Doc<"axis2", "the other">];
   let samples = [Sample<["2,3"]>, Sample<["2,3,4"], "axis1=0;axis2=2">, Sample<["7"], "axis1=0;axis2=0">,
                  Sample<["0,3"], "axis1=0;axis2=1">];
+  let python = Py<"functional.tensor", "swapaxes", ["swapaxes"], "", ["x=inp"]>;
 }
 def Tess_MatchSizeOp : ViewOp<"match_size", "x, whose axis must have a size", "Reshape", "x"> {
   let shapes = "(*D) -> (*D)";

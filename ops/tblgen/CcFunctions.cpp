@@ -66,7 +66,13 @@ std::vector<Parameter> parameters(const OpModel &op) {
 
 bool isVariadic(const ValueModel &v) { return v.arity == '*'; }
 
-void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
+bool returnsMany(const OpModel &op) {
+  return count_if(op.results, [](const ValueModel &v) { return !v.hidden; }) > 1 || any_of(op.results, isVariadic);
+}
+
+StringRef resultType(const OpModel &op) { return returnsMany(op) ? "std::vector<Tensor> " : "Tensor "; }
+
+void emitBody(const OpModel &op, raw_ostream &os) {
   os << "  OpDef op = OpDef::get(\"" << op.name << "\");\n";
   for (const AttrModel &attr : op.attrs)
     os << "  op.set(\"" << attr.name << "\", "
@@ -74,7 +80,7 @@ void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
            : attr.kind == AttrKind::I64List ? "llvm::ArrayRef<int64_t>(" + attr.name + ")"
                                             : attr.name)
        << ");\n";
-  const char *call = returnsMany ? "applyAll" : "apply";
+  const char *call = returnsMany(op) ? "applyAll" : "apply";
   if (none_of(op.operands, isVariadic)) {
     os << "  return " << call << "(std::move(op), {";
     for (unsigned i = 0; i < op.operands.size(); ++i)
@@ -97,11 +103,9 @@ void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
 const std::string &functionName(const OpModel &op) { return op.pyName.empty() ? op.name : op.pyName; }
 
 void emitFunction(const OpModel &op, raw_ostream &os) {
-  unsigned visible = count_if(op.results, [](const ValueModel &v) { return !v.hidden; });
-  bool returnsMany = visible > 1 || any_of(op.results, isVariadic);
-  os << "\n/// " << op.summary << "\ninline " << (returnsMany ? "std::vector<Tensor> " : "Tensor ") << functionName(op)
-     << "(" << join(map_range(parameters(op), std::mem_fn(&Parameter::text)), ", ") << ") {\n";
-  emitBody(op, returnsMany, os);
+  os << "\n/// " << op.summary << "\ninline " << resultType(op) << functionName(op) << "("
+     << join(map_range(parameters(op), std::mem_fn(&Parameter::text)), ", ") << ") {\n";
+  emitBody(op, os);
   os << "}\n";
 }
 
@@ -116,7 +120,7 @@ StringRef ccOperator(const OpModel &op) {
 /// Methods: those of Python's Tensor, and what Python has operators for and C++ has none.
 std::vector<std::string> methodNames(const OpModel &op) {
   std::vector<std::string> names = op.pyMethods;
-  if (op.pyOperator >= 0 && ccOperator(op).empty())
+  if (op.pyOperator >= 0 && ccOperator(op).empty() && !is_contained(names, functionName(op)))
     names.push_back(functionName(op));
   return names;
 }
@@ -126,10 +130,11 @@ void emitMethod(const OpModel &op, const std::string &name, bool isDefinition, r
   taken.erase(taken.begin()); // the tensor
   auto list = [&](auto textOf) { return join(map_range(taken, textOf), ", "); };
   if (!isDefinition) {
-    os << "  /// " << op.summary << "\n  Tensor " << name << "(" << list(std::mem_fn(&Parameter::text)) << ") const;\n";
+    os << "  /// " << op.summary << "\n  " << resultType(op) << name << "(" << list(std::mem_fn(&Parameter::text))
+       << ") const;\n";
     return;
   }
-  os << "Tensor Tensor::" << name << "(" << list([](const Parameter &p) { return p.type + p.name; })
+  os << resultType(op) << "Tensor::" << name << "(" << list([](const Parameter &p) { return p.type + p.name; })
      << ") const { return functional::" << functionName(op) << "(*this";
   for (const Parameter &p : taken)
     os << ", " << p.name;

@@ -11,6 +11,7 @@
 #include "eager/tensor/Operator.h"
 #include "tessera/Error.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <iosfwd>
 #include <optional>

@@ -254,6 +254,17 @@ PyObject *methodReset(PyObject *self, PyObject *other) {
   return Py_NewRef(self);
 }
 
+/// As methodReset, but the tensor goes where the value is.
+PyObject *methodRebind(PyObject *self, PyObject *other) {
+  if (!isTensor(other))
+    return PyErr_Format(PyExc_TypeError, "_rebind: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (!mayTake(implOf(self), implOf(other)))
+    return nullptr;
+  implOf(other).storage().noteCopy();
+  assignKeepingFormat(implOf(self), implOf(other));
+  return Py_NewRef(self);
+}
+
 /// Sets new data of this tensor's shape and dtype.
 PyObject *methodSetValue(PyObject *self, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"value", nullptr};
@@ -298,6 +309,7 @@ PyMethodDef methods[] = {
               "Takes new data, cast to the tensor's dtype; returns the tensor. ValueError: the shape must be the same.",
               ">>> tessera.tensor([1, 2]).set_value([3, 4]).tolist()\n[3, 4]")},
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
+    {"_rebind", methodRebind, METH_O, "Takes over value and device of another tensor."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodArray)),
      METH_VARARGS | METH_KEYWORDS, "For NumPy; always a copy."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorDlpack)),
@@ -446,7 +458,7 @@ bool initTensorType(nb::module_ &module) {
   tensorType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   if (!tensorType)
     return false;
-  if (!addMethods(tensorType))
+  if (!addMethods(tensorType) || !addRefusals(tensorType))
     return false;
   module.attr("Tensor") = nb::handle(reinterpret_cast<PyObject *>(tensorType));
   return true;

@@ -17,6 +17,9 @@ int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags);
 void tensorReleaseBuffer(PyObject *self, Py_buffer *view);
 /// Sets an attribute; an AttributeError for one that would do nothing, with what does.
 int tensorSetAttribute(PyObject *self, PyObject *name, PyObject *value);
+/// Gives the type an attribute for each name of PyTorch's that tensors do not have: to read it is an AttributeError
+/// that names its counterpart.
+bool addRefusals(PyTypeObject *type);
 PyObject *tensorCompare(PyObject *a, PyObject *b, int operation);
 
 } // namespace tess::python

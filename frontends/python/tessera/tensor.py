@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core, _hooks
 from ._core import Tensor
+from ._methods import METHODS
 from ._numpy_functions import array_function, array_ufunc
 from ._quantized import is_dtype_equal
 
@@ -267,4 +268,5 @@ _extend(
     qparams=property(_qparams, _set_qparams),
     T=property(_transposed),
     mT=property(_matrices_transposed),
+    **METHODS,
 )

@@ -2,6 +2,8 @@
 signatures.
 """
 
+from .._core import Tensor as _Tensor
+from .._core import ops as _ops
 from .._known_form import export_known_form
 from . import (
     control,
@@ -69,3 +71,15 @@ for _part in _PARTS:
     export_known_form(_part, _CHECKED & vars(_part).keys())
     globals().update({name: getattr(_part, name) for name in _part.__all__})
 export_known_form(fft, fft.__all__)  # a name space of its own
+
+# Functions written by hand that are methods of Tensor, beside those whose records say so.
+_METHODS = {name: name for name in ("all", "allclose", "any", "argsort", "diag", "isclose",
+                                    "nan_to_num", "quantile", "unique")}  # fmt: skip
+_METHODS |= {
+    name: member.__name__
+    for name, member in vars(_Tensor).items()
+    if type(member) is type(_ops.add)
+}
+for _name, _function in _METHODS.items():  # a function by hand takes the place of an operator
+    if not isinstance(globals().get(_function, _ops.add), type(_ops.add)):
+        setattr(_Tensor, _name, globals()[_function])
