@@ -109,6 +109,27 @@ def Tess_GeluOp : Tess_Op<"gelu"> {
   let python = Py<"functional.nn", "gelu", ["gelu"]>;
   let onnx = "Gelu(...)";
 }
+// The slope where x is chosen; beyond 100 the tangent is 1 or -1, and squares of float16 would overflow.
+def GeluTanh {
+  defvar x = (op<"clip", "lower=-100.0;upper=100.0"> $x);
+  defvar square = (op<"square"> x);
+  defvar tangent = (op<"tanh"> (op<"mul"> (op<"mul"> K<"0.7978845608028654", "x">, x),
+                                          (op<"add"> (op<"mul"> K<"0.044715", "x">, square), K<"1", "x">)));
+  defvar steepness = (op<"mul"> (op<"mul"> K<"0.3989422804014327", "x">, x),
+                                (op<"add"> (op<"mul"> K<"0.134145", "x">, square), K<"1", "x">));
+  dag slope = (op<"add"> (op<"mul"> K<"0.5", "x">, (op<"add"> tangent, K<"1", "x">)),
+                         (op<"mul"> steepness, (op<"sub"> K<"1", "x">, (op<"square"> tangent))));
+}
+def Tess_GeluTanhOp : Activation<"gelu_tanh", "gelu with a hyperbolic tangent in place of the error function",
+    (s_mul (s_mul $x, C<"0.5">), (s_add (s_tanh (s_mul (s_mul C<"0.7978845608028654">, $x),
+                                                       (s_add (s_mul C<"0.044715">, (s_square $x)), C<"1">))), C<"1">)),
+    "0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))",
+    (op<"mul"> $dout, GeluTanh.slope)> {
+  let description = [{`out = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2`, which is within 0.0005 of gelu; -inf
+    gives NaN. D. Hendrycks, K. Gimpel: Gaussian Error Linear Units, arXiv:1606.08415, section 2.}];
+  let onnx = "Gelu(...)";
+}
+
 // Python calls the operand inp, as it does that of leaky_relu.
 class InpActivation<string m, string what, dag body, string expr, dag grad> : Activation<m, what, body, expr, grad> {
   let python = Py<"functional.nn", m, [m], "", ["x=inp"]>;

@@ -54,6 +54,7 @@ _BARE = {
     "linear",
     "matmul",
     "ones",
+    "gelu",
     "scan",
     "scaled_dot_product_attention",
     "scatter",

@@ -71,6 +71,22 @@ def linear(inp, weight, bias=None, compute_mode="default"):
 
 _MOST_SHUFFLED = 6  # axes of an input of the record pixel_shuffle
 
+def gelu(x, approximate="none"):
+    """x * Phi(x), Phi the distribution function of the normal distribution; with `approximate`
+    "tanh" by a hyperbolic tangent, `gelu_tanh`.
+
+    ValueError: approximate must be "none" or "tanh".
+
+    >>> from tessera import tensor
+    >>> gelu(tensor([0.0, 1.0]), approximate="tanh").tolist()
+    [0.0, 0.8411920070648193]
+    """
+    if approximate == "none":
+        return _ops.gelu(x)
+    check_choice("gelu", "approximate", approximate, ("none", "tanh"))
+    return _ops.gelu_tanh(x)
+
+
 
 def _parameters(inp, *pairs):
     """Parameters of batch norm: of each pair the tensor, or the number for every channel, in the

@@ -4,6 +4,7 @@ import numpy as np
 
 from .. import functional as F  # noqa: N812
 from ..functional._states import check_axes
+from ..functional.generated import check_choice
 from ..tensor import Parameter
 from .module import Module
 
@@ -33,11 +34,26 @@ class SiLU(Module):
 
 
 class GELU(Module):
-    """x * Phi(x), Phi the distribution function of the normal distribution."""
+    """x * Phi(x), Phi the distribution function of the normal distribution; with `approximate`
+    "tanh" by a hyperbolic tangent, as functional.gelu.
+
+    ValueError: approximate must be "none" or "tanh".
+    """
+
+    def __init__(self, approximate="none", **kwargs):
+        super().__init__(**kwargs)
+        check_choice(type(self).__name__, "approximate", approximate, ("none", "tanh"))
+        self.approximate = approximate
 
     def forward(self, inputs):
         """See the class."""
-        return F.gelu(inputs)
+        return F.gelu(inputs) if self.approximate == "none" else F.gelu_tanh(inputs)
+
+    def __setstate__(self, state):
+        vars(self).update({"approximate": "none"}, **state)  # older pickles have none
+
+    def _module_info_string(self):
+        return "" if self.approximate == "none" else f"approximate={self.approximate}"
 
 
 class Mish(Module):

@@ -11,6 +11,7 @@ _OTHERS = (
     "conj",
     "elu",
     "gelu",
+    "gelu_tanh",
     "hardshrink",
     "hardtanh",
     "hsigmoid",

@@ -13,6 +13,7 @@ MODULES = {
     "gelu": ("GELU()", ROWS),
     "mish": ("Mish()", ROWS),
     "elu": ("ELU(2.0)", ROWS),
+    "gelu_tanh": ("GELU('tanh')", ROWS),
     "leaky_relu": ("LeakyReLU(negative_slope=0.2)", ROWS),
     "prelu": ("PReLU()", ROWS),
     "prelu_channels": ("PReLU(4, init=0.5)", IMAGE),

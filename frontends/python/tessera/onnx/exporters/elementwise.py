@@ -85,6 +85,11 @@ def _gelu(writer, row, x):
     return writer.node("Gelu", [x])
 
 
+@exporter("gelu_tanh")
+def _gelu_tanh(writer, row, x):
+    return writer.node("Gelu", [x], approximate="tanh")
+
+
 @exporter("selu")
 def _selu(writer, row, x):
     return writer.node("Selu", [x])

@@ -86,10 +86,7 @@ def _clip(node, x, low=None, high=None):
 
 @importer("Gelu")
 def _gelu(node, x):
-    if node["approximate"] == "none":
-        return _ops.gelu(x)
-    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-    return 0.5 * x * (1 + _ops.tanh(inner))
+    return _ops.gelu(x) if node["approximate"] == "none" else _ops.gelu_tanh(x)
 
 
 # What ONNX writes, rounded to float32, for the numbers of the record.
