@@ -18,7 +18,9 @@ from . import (
     nn,
     pool,
     recurrent,
+    statistics,
     tensor,
+    truth,
     vision,
 )
 
@@ -32,7 +34,9 @@ _PARTS = (
     nn,
     pool,
     recurrent,
+    statistics,
     tensor,
+    truth,
     vision,
     loss,
 )
@@ -50,11 +54,11 @@ _BARE = {
     "cross_entropy",
     "embedding",
     "gather",
+    "gelu",
     "layer_norm",
     "linear",
     "matmul",
     "ones",
-    "gelu",
     "scan",
     "scaled_dot_product_attention",
     "scatter",
