@@ -64,6 +64,28 @@ inline void checkAxesOf(const std::string &name, const std::string &what, const 
 }
 /// C++ has a type for a pair.
 inline void checkPairOf(const std::string &, const States &) {}
+/// Padding of C++ is numbers, never "same".
+inline Sizes paddingBeforeOf(const std::string &, const Sizes &padding, const Shape &, const Shape &, const Shape &) {
+  return padding;
+}
+inline Shape paddingBehindOf(const Sizes &, const Shape &kernelSize, const Shape &) {
+  return Shape(kernelSize.size(), 0);
+}
+inline void checkNoTextOf(const std::string &, const std::string &, const Sizes &) {}
+/// The number of a row from 0; InvalidArgument unless the table has it.
+inline int64_t paddingRowOf(const std::string &name, std::optional<int64_t> row, int64_t rows) {
+  if (*row < -rows || *row >= rows)
+    throw Error(ErrorCode::InvalidArgument,
+                text(name, ": padding_idx must be in [", -rows, ", ", rows - 1, "], got ", *row));
+  return modulo(*row, rows);
+}
+/// One state or the other.
+inline Tensor chosenOf(const Tensor &condition, const Tensor &one, const Tensor &other) {
+  return functional::where(condition, one, other);
+}
+inline States chosenOf(const Tensor &condition, const States &one, const States &other) {
+  return {functional::where(condition, one[0], other[0]), functional::where(condition, one[1], other[1])};
+}
 /// `scan(step, carried, xs)` of a step that returns tuples.
 template <typename Step, typename Carried>
 auto scanOf(Step step, const Carried &carried, const Tensor &xs, bool reverse) {

@@ -53,7 +53,19 @@ Tensor dropout(const Tensor &inp, double dropProb, bool training) {
       inp.numElements());
 }
 
-Tensor embedding(const Tensor &inp, const Tensor &weight) { return functional::embedding(weight, inp); }
+Tensor embedding(const Tensor &inp, const Tensor &weight, std::optional<int64_t> paddingIdx) {
+  Tensor rows = functional::embedding(weight, inp);
+  if (!paddingIdx)
+    return rows;
+  const Tensor isPadding = functional::logical_or(inp == *paddingIdx, inp == *paddingIdx - weight.size(0));
+  return functional::where(functional::expand_dims(isPadding, {-1}), rows.detach(), rows);
+}
+
+Tensor withoutRow(const Tensor &weight, std::optional<int64_t> row) {
+  const Tensor isOther = functional::arange(weight.size(0), 0, 1, DType::Int32) != *row;
+  return functional::where(functional::expand_dims(isOther, {1}), weight.detach(), functional::zeros_like(weight));
+}
+
 Tensor flatten(const Tensor &x, int64_t startAxis, int64_t endAxis) {
   return functional::flatten(x, startAxis, endAxis);
 }
@@ -85,6 +97,28 @@ Tensor firstState(const Tensor &inp, const Tensor &weight) {
   // A trace holds for other numbers of sequences.
   tess::IntList shape = {eager::recordedShape(*sequences)[1], eager::recordedShape(*of).back()};
   return Tensor(valueOrThrow(eager::applyExpressions(tess::builtin::Full(shape, 0, inp.dtype()))));
+}
+
+Tensor marked(const std::string &name, const Tensor &inputs, const Tensor &lengths) {
+  if (!tess::isInt(lengths.dtype()))
+    throw Error(ErrorCode::TypeMismatch, name + ": lengths must be integers, got " + numpyName(lengths.dtype()).str());
+  eager::TensorRef sequences = inputs.ref();
+  if (lengths.rank() != 1 || lengths.size(0) != inputs.size(1))
+    throw Error(ErrorCode::InvalidArgument, name + ": lengths must have shape (" + std::to_string(inputs.size(1)) +
+                                                ",), got " + tess::toString(llvm::ArrayRef(lengths.shape())));
+  eager::OnDevice here(sequences->storage().device());
+  // A trace holds for other numbers of steps.
+  OpDef range = OpDef::get("arange");
+  range.set("num", eager::recordedShape(*sequences)[0]);
+  range.set("dtype", DType::Int32);
+  Tensor times(valueOrThrow(eager::applyExpressions(range)));
+  // Zeros, of which those are read that lengths number: a length outside of [0, L] is an error.
+  Tensor zeros = functional::pad(times * 0, {0}, {1});
+  Tensor counts = functional::astype(lengths, DType::Int32);
+  counts = counts + functional::take_along_axes(zeros, {functional::where(counts < 0, INT32_MIN, counts)}, {0},
+                                                name + ": lengths");
+  Tensor isThere = functional::expand_dims(functional::expand_dims(times, {1}) < counts, {2});
+  return functional::concat({inputs, functional::astype(isThere, inputs.dtype())}, 2);
 }
 
 //===----------------------------------------------------------------------===//

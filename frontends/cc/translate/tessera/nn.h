@@ -100,8 +100,10 @@ Tensor generalNorm(const Tensor &inp, const Sizes &normalizedAxis, bool affine =
 Tensor softmax(const Tensor &inp, std::optional<int64_t> axis = std::nullopt);
 /// In training sets each element to 0 with probability `dropProb` and scales the rest up.
 Tensor dropout(const Tensor &inp, double dropProb, bool training = true);
-/// Rows of `weight`.
-Tensor embedding(const Tensor &inp, const Tensor &weight);
+/// Rows of `weight`; that of number `paddingIdx`, from 0, gets no gradient.
+Tensor embedding(const Tensor &inp, const Tensor &weight, std::optional<int64_t> paddingIdx = std::nullopt);
+/// The table with zeros in one row, without gradient.
+Tensor withoutRow(const Tensor &weight, std::optional<int64_t> row);
 /// A border of `constantValue` ("constant"), of the nearest element ("replicate", "edge") or a mirror ("reflect").
 Tensor pad(const Tensor &src, const Widths &padWidth, const std::string &mode = "constant", double constantValue = 0);
 Tensor flatten(const Tensor &x, int64_t startAxis = 0, int64_t endAxis = -1);
@@ -119,6 +121,8 @@ States multiHeadAttention(const Tensor &query, const Tensor &key, const Tensor &
                           bool averageAttnWeights = false, bool isCausal = false);
 /// Zeros for every sequence of `inp`, [L, N, I], as the first state of a network of which `weight` multiplies states.
 Tensor firstState(const Tensor &inp, const Tensor &weight);
+/// float[L, N, I + 1]: `inputs`, float[L, N, I], with a last feature that is 1 in the first `lengths` steps, else 0.
+Tensor marked(const std::string &name, const Tensor &inputs, const Tensor &lengths);
 /// The dtype and shape as Python shows them: "float32[2, 3]".
 std::string described(const Tensor &x);
 /// InvalidArgument unless the argument is one of its values.

@@ -1,4 +1,4 @@
-"""What recurrent networks over sequences are given: sequences and first states."""
+"""Sequences, first states and tables that networks over sequences are given."""
 
 from .._core import Tensor
 from .creation import zeros
@@ -33,6 +33,15 @@ def check_axes(name, what, x, most, least=None):
     if not (least or most) <= x.ndim <= most:
         said = f"{least} to {most}" if least else most
         raise ValueError(f"{name}: {what} must have {said} axes, got {tuple(x.shape)}")
+
+
+def padding_row(name, padding_idx, rows):
+    """The number of a row of a table, from 0; ValueError unless the table has it."""
+    if not isinstance(padding_idx, int) or isinstance(padding_idx, bool):
+        raise TypeError(f"{name}: padding_idx must be an int or None, got {padding_idx!r}")
+    if not -rows <= padding_idx < rows:
+        raise ValueError(f"{name}: padding_idx must be in [{-rows}, {rows - 1}], got {padding_idx}")
+    return padding_idx % rows
 
 
 def check_pair(name, hx):

@@ -1,7 +1,9 @@
 """Convolutions and transposed convolutions."""
 
 from .._core import ops as _ops
+from ._windows import check_no_text as _check_no_text
 from ._windows import each as _each
+from ._windows import padded_same as _padded_same
 from .generated import check_conv_modes, export
 
 
@@ -11,7 +13,14 @@ def _conv(name, axes, inp, weight, bias, modes, groups, *windows):
     """
     check_conv_modes(name, *modes)
     weight = _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
-    stride, padding, dilation, *outside = (_each(value, axes) for value in windows)
+    stride, padding, dilation, *outside = (
+        value if isinstance(value, str) else _each(value, axes) for value in windows
+    )
+    if isinstance(padding, str):
+        if outside:
+            _check_no_text(name, "padding", padding)
+        kernel_size = weight.shape[-axes:]
+        inp, padding = _padded_same(name, inp, kernel_size, stride, padding, dilation)
     out = getattr(_ops, name)(inp, weight, stride, padding, dilation, groups, *outside)
     if bias is None:
         return out
@@ -26,7 +35,8 @@ def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of sequences [N, C, L] with `weight` [O, C/groups, K], plus `bias` [1, O, 1].
 
-    A grouped weight may have 4 axes: [groups, O/groups, C/groups, K].
+    A grouped weight may have 4 axes: [groups, O/groups, C/groups, K]. With `padding` "same"
+    the result is as large as the input (stride must be 1); "valid" is 0.
 
     >>> from tessera.functional import ones
     >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
@@ -40,7 +50,8 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of images [N, C, H, W]; `weight` [O, C/groups, H, W], `bias` [1, O, 1, 1].
 
-    A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W].
+    A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W]. With `padding` "same"
+    the result is as large as the input (stride must be 1); "valid" is 0.
 
     >>> from tessera.functional import ones
     >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
@@ -54,7 +65,8 @@ def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of volumes [N, C, D, H, W]; `weight` [O, C/groups, *K], `bias` [1, O, 1, 1, 1].
 
-    A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K].
+    A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K]. With `padding` "same"
+    the result is as large as the input (stride must be 1); "valid" is 0.
 
     >>> from tessera.functional import ones
     >>> conv3d(ones((1, 2, 3, 5, 5)), ones((3, 2, 1, 3, 3)), stride=2).shape

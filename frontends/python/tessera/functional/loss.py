@@ -4,6 +4,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from ._lengths import from_zero as _from_zero
 from .control import scan as _scan
 from .generated import check_choice as _check_choice
 from .generated import export
@@ -51,14 +52,6 @@ def _as_index(label):
     if dtype in _INDICES or getattr(dtype, "kind", "") not in ("i", "u"):
         return label
     return _ops.astype(label, "int64")
-
-
-def _from_zero(number, size, what):
-    """`number` itself; IndexError, when the kernel runs: it must be in [0, size)."""
-    numbers = _ops.reshape(_ops.astype(number, "int32"), (-1,))
-    shifted = _ops.where(numbers < 0, numbers - size, numbers)
-    known = _ops.take_along_axes(_ops.arange(size, dtype="int32"), [shifted], [0], what)
-    return _ops.reshape(known, number.shape)
 
 
 def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"):

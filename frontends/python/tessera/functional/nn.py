@@ -1,12 +1,14 @@
 """Layers as functions: convolution, pooling, normalisation, activations."""
 
 from .. import random as _random
+from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
 from ._borders import bordered as _bordered
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._making import made as _made
+from ._states import padding_row as _padding_row
 from .conv import (  # noqa: F401
     conv1d,
     conv2d,
@@ -69,8 +71,6 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
 
 
-_MOST_SHUFFLED = 6  # axes of an input of the record pixel_shuffle
-
 def gelu(x, approximate="none"):
     """x * Phi(x), Phi the distribution function of the normal distribution; with `approximate`
     "tanh" by a hyperbolic tangent, `gelu_tanh`.
@@ -86,6 +86,8 @@ def gelu(x, approximate="none"):
     check_choice("gelu", "approximate", approximate, ("none", "tanh"))
     return _ops.gelu_tanh(x)
 
+
+_MOST_SHUFFLED = 6  # axes of an input of the record pixel_shuffle
 
 
 def _parameters(inp, *pairs):
@@ -310,15 +312,26 @@ def multi_head_attention(
 
 
 def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
-    """Rows of `weight`, by the indices `inp`; no row is special, and none is scaled.
+    """Rows of `weight`, by the indices `inp`; the row `padding_idx` gets no gradient, and none is
+    scaled: max_norm and norm_type must be None.
 
     >>> from tessera import tensor
     >>> embedding(tensor([1, 0]), tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
-    if not (padding_idx is max_norm is norm_type is None):
-        check_none("embedding", padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type)
-    return _ops.embedding(weight, inp)
+    if padding_idx is max_norm is norm_type is None:
+        return _ops.embedding(weight, inp)
+    check_none("embedding", max_norm=max_norm, norm_type=norm_type)
+    return _padding_without_gradient(inp, weight, padding_idx)
+
+
+def _padding_without_gradient(ids, weight, padding_idx):
+    """The rows, of which those of number `padding_idx` let no gradient through."""
+    ids = ids if isinstance(ids, _Tensor) else _Tensor(ids)
+    row = _padding_row("embedding", padding_idx, weight.shape[0])
+    rows = _ops.embedding(weight, ids)
+    is_padding = _ops.logical_or(_ops.equal(ids, row), _ops.equal(ids, row - weight.shape[0]))
+    return _ops.where(_ops.expand_dims(is_padding, -1), rows.detach(), rows)
 
 
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional._windows import check_no_text, padding_before, padding_behind
 from ..tensor import Parameter
 from . import init
 from .module import Module
@@ -12,6 +13,7 @@ from .module import Module
 
 class _Conv(Module):
     axes = 0  # of the kernel
+    pads_unevenly = True  # as padding "same" may want it
     function = None  # that computes it
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
@@ -25,7 +27,12 @@ class _Conv(Module):
             )
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = self._each(kernel_size), self._each(stride)
-        self.padding, self.dilation = self._each(padding), self._each(dilation)
+        self.dilation, name = self._each(dilation), type(self).__name__
+        if not self.pads_unevenly:
+            check_no_text(name, "padding", padding)
+        before = padding_before(name, padding, self.kernel_size, self.stride, self.dilation)
+        self.padding = self._each(before)
+        self._behind = padding_behind(padding, self.kernel_size, self.dilation)
         self.conv_mode, self.compute_mode = conv_mode, compute_mode
         self.padding_mode = padding_mode
         self.weight = Parameter(np.empty(self._weight_shape(), dtype=np.float32))
@@ -51,7 +58,7 @@ class _Conv(Module):
             value._kernel_axes = self.axes
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        vars(self).update({"_behind": (0,) * self.axes}, **state)  # older pickles have none
         self.weight = self.weight
 
     def _summed_channels(self):
@@ -70,10 +77,12 @@ class _Conv(Module):
 
     def _padded(self, inp):
         """The input and the padding that is left for the convolution: other modes pad first."""
-        if self.padding_mode == "zeros":
+        if self.padding_mode == "zeros" and not sum(self._behind):
             return inp, self.padding
-        widths = ((0, 0), (0, 0), *((n, n) for n in self.padding))
-        return F.pad(inp, widths, mode=self.padding_mode), (0,) * self.axes
+        mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
+        own = [(n, n + more) for n, more in zip(self.padding, self._behind, strict=True)]
+        widths = (*((0, 0),) * (inp.ndim - self.axes), *own)
+        return F.pad(inp, widths, mode=mode), (0,) * self.axes
 
     def forward(self, inp):
         """See the class."""
@@ -99,7 +108,12 @@ class Conv1d(_Conv):
     """Convolution of sequences [N, C, L] with `out_channels` kernels.
 
     The weight has shape (out, in, length), with `groups` (groups, out/groups, in/groups, length);
-    the bias (1, out, 1).
+    the bias (1, out, 1). With `padding` "same" the result is as long as the input: stride must be 1
+    then; "valid" is 0.
+
+    >>> from tessera.functional import ones
+    >>> Conv1d(2, 3, 4, padding="same")(ones((1, 2, 5))).shape
+    (1, 3, 5)
     """
 
     axes, function = 1, staticmethod(F.conv1d)
@@ -109,7 +123,8 @@ class Conv2d(_Conv):
     """Convolution of images [N, C, H, W] with `out_channels` kernels.
 
     The weight has shape (out, in, height, width), with `groups` (groups, out/groups, in/groups,
-    height, width); the bias (1, out, 1, 1).
+    height, width); the bias (1, out, 1, 1). With `padding` "same" the result is as large as the
+    input: stride must be 1 then; "valid" is 0.
     """
 
     axes, function = 2, staticmethod(F.conv2d)
@@ -119,7 +134,7 @@ class Conv3d(_Conv):
     """Convolution of volumes [N, C, D, H, W] with `out_channels` kernels.
 
     The weight has shape (out, in, depth, height, width), with `groups` (groups, out/groups,
-    in/groups, depth, height, width); the bias (1, out, 1, 1, 1).
+    in/groups, depth, height, width); the bias (1, out, 1, 1, 1). `padding` as that of Conv2d.
 
     >>> from tessera.functional import ones
     >>> Conv3d(2, 3, 3, padding=1)(ones((1, 2, 4, 4, 4))).shape
@@ -130,6 +145,8 @@ class Conv3d(_Conv):
 
 
 class _ConvTranspose(_Conv):
+    pads_unevenly = False
+
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
                  output_padding=0, dilation=1, groups=1, bias=True,
                  conv_mode="cross_correlation", compute_mode="default", **kwargs):  # fmt: skip

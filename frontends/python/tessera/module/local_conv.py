@@ -61,6 +61,8 @@ class LocalConv2d(Conv2d):
     (1, 3, 3, 4)
     """
 
+    pads_unevenly = False
+
     def __init__(self, in_channels, out_channels, input_height, input_width, kernel_size, stride=1,
                  padding=0, dilation=1, groups=1, conv_mode="cross_correlation",
                  **kwargs):  # fmt: skip
@@ -95,6 +97,8 @@ class RegionRestrictedConv(Conv2d):
     (1, 3, 3, 3)
     """
 
+    pads_unevenly = False
+
     def __init__(self, in_channels, out_channels, kernel_size, groups=1, bias=True, stride=1,
                  padding=0, dilation=1, conv_mode="cross_correlation", compute_mode="default",
                  padding_mode="zeros", **kwargs):  # fmt: skip
@@ -122,6 +126,8 @@ class DeformableConv2d(Conv2d):
     >>> net(ones((1, 2, 4, 4)), zeros((1, 8, 3, 3)), ones((1, 4, 3, 3))).shape
     (1, 3, 3, 3)
     """
+
+    pads_unevenly = False
 
     def forward(self, inp, offset, mask):
         """See the class."""

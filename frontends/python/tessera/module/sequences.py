@@ -49,7 +49,7 @@ class _Sequences(Module):
         for parameter in self.parameters():
             init.uniform_(parameter, -limit, limit)
 
-    def forward(self, input, hx=None):
+    def forward(self, input, hx=None, lengths=None):
         """See the class."""
         if hx is not None:
             self._check_states(hx)
@@ -63,7 +63,8 @@ class _Sequences(Module):
             for direction in range(self.num_directions):
                 cell = layer * self.num_directions + direction
                 state = None if hx is None else self._state_of(hx, cell)
-                output, last = self._run(x, state, self._weights(parts, cell), cell, direction == 1)
+                weights = self._weights(parts, cell)
+                output, last = self._run(x, state, weights, cell, direction == 1, lengths)
                 outputs.append(output)
                 lasts.append(last)
             x = F.concat(outputs, -1) if self.bidirectional else outputs[0]
@@ -146,6 +147,8 @@ class RNN(_Sequences):
     states float[D * num_layers, N, hidden_size], zeros where none are given; D is 2 where it is
     bidirectional, else 1. Gives the outputs float[L, N, D * hidden_size] (with batch_first N is
     first) and the last states. Between layers elements are set to 0 with the probability `dropout`.
+    With `lengths`, int[N], only so many steps of a sequence count: outputs behind them are 0, and
+    the last state is that of the last one that counts.
 
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; nonlinearity
     must be "tanh" or "relu"; input and hx must have 3 axes; shapes must fit.
@@ -164,9 +167,10 @@ class RNN(_Sequences):
         )
         self.nonlinearity = nonlinearity
 
-    def _run(self, x, state, weights, cell, reverse):
+    def _run(self, x, state, weights, cell, reverse, lengths):
         weight_ih, weight_hh, bias_ih, bias_hh = weights
-        return rnn(x, state, weight_ih, weight_hh, bias_ih, bias_hh, self.nonlinearity, reverse)
+        return rnn(x, state, weight_ih, weight_hh, bias_ih, bias_hh, self.nonlinearity, reverse,
+                   lengths)  # fmt: skip
 
 
 class LSTM(_Sequences):
@@ -177,7 +181,9 @@ class LSTM(_Sequences):
     none is given; D is 2 where it is bidirectional, else 1. P is proj_size, or hidden_size where
     that is 0. Gives the outputs float[L, N, D * P] (with batch_first N is first) and the last
     (h, c). Between layers elements are set to 0 with the probability `dropout`. The projections of
-    all cells are `weight_hr`, float[D * num_layers, P, hidden_size].
+    all cells are `weight_hr`, float[D * num_layers, P, hidden_size]. With `lengths`, int[N], only
+    so many steps of a sequence count: outputs behind them are 0, and the last state is that of the
+    last one that counts.
 
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; proj_size must
     be in [0, hidden_size); input and hx must have 3 axes; shapes must fit.
@@ -213,10 +219,11 @@ class LSTM(_Sequences):
             shape = (self.num_layers * self.num_directions, self.proj_size, self.hidden_size)
             self.weight_hr = Parameter(np.zeros(shape, dtype=np.float32))
 
-    def _run(self, x, state, weights, cell, reverse):
+    def _run(self, x, state, weights, cell, reverse, lengths):
         weight_ih, weight_hh, bias_ih, bias_hh = weights
         projection = self.weight_hr[cell] if self.proj_size else None
-        return lstm(x, state, weight_ih, weight_hh, bias_ih, bias_hh, projection, reverse)
+        return lstm(x, state, weight_ih, weight_hh, bias_ih, bias_hh, projection, reverse,
+                    lengths)  # fmt: skip
 
     def _state_of(self, hx, cell):
         h, c = hx
@@ -238,6 +245,8 @@ class GRU(_Sequences):
     states float[D * num_layers, N, hidden_size], zeros where none are given; D is 2 where it is
     bidirectional, else 1. Gives the outputs float[L, N, D * hidden_size] (with batch_first N is
     first) and the last states. Between layers elements are set to 0 with the probability `dropout`.
+    With `lengths`, int[N], only so many steps of a sequence count: outputs behind them are 0, and
+    the last state is that of the last one that counts.
 
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; input and hx
     must have 3 axes; shapes must fit.
@@ -250,6 +259,6 @@ class GRU(_Sequences):
 
     gates = 3
 
-    def _run(self, x, state, weights, cell, reverse):
+    def _run(self, x, state, weights, cell, reverse, lengths):
         weight_ih, weight_hh, bias_ih, bias_hh = weights
-        return gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh, reverse)
+        return gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh, reverse, lengths)

@@ -36,6 +36,7 @@ MODULES = {
     "embedding": ("Embedding(7, 3)", ("indices", 7, 2, 4)),
     "embedding_frozen": ("Embedding(7, 3, freeze=True)", ("indices", 7, 2, 4)),
     "conv1d": ("Conv1d(4, 6, 3, stride=2, padding=1)", SEQUENCE),
+    "embedding_padding": ("Embedding(7, 3, padding_idx=-2)", ("indices", 7, 2, 4)),
     "conv2d": ("Conv2d(4, 6, (3, 1), padding=(1, 0), groups=2, bias=False)", IMAGE),
     "conv2d_dilated": ("Conv2d(4, 6, 3, 1, 2, dilation=2)", IMAGE),
     "conv2d_reflect": ("Conv2d(4, 6, 3, padding=1, padding_mode='reflect')", IMAGE),
@@ -120,6 +121,18 @@ MODULES = {
     "attention": ("MultiHeadAttention(8, 2, 0.25, kdim=8)", TOKENS, TOKENS, TOKENS),
     "attention_without_bias": ("MultiHeadAttention(8, 2, bias=False)", TOKENS, TOKENS, TOKENS),
     "encoder": ("TransformerEncoderLayer(8, 2, 16)", TOKENS),
+    "gru_lengths": (
+        "GRU(3, 4, 2, bidirectional=True)",
+        STEPS_FIRST,
+        STATES,
+        ("indices", 6, 2),
+    ),
+    "rnn_lengths": (
+        "RNN(3, 4, batch_first=True)",
+        BATCH_FIRST,
+        ("normal", 1, 2, 4),
+        ("indices", 6, 2),
+    ),
     "encoder_norm_first": (
         "TransformerEncoderLayer(8, 2, 16, 0.0, 'gelu', norm_first=True)",
         TOKENS,
