@@ -4,7 +4,19 @@ import sys as _sys
 
 from .._known_form import export_known_form as _export_known_form
 from . import init
-from .activation import ELU, GELU, LeakyReLU, Mish, PReLU, ReLU, Sigmoid, SiLU, Softmax
+from .activation import (
+    ELU,
+    GELU,
+    Hardswish,
+    LeakyReLU,
+    Mish,
+    PReLU,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Tanh,
+)
 from .attention import MultiHeadAttention
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from .container import ModuleDict, ModuleList, Sequential
@@ -38,11 +50,25 @@ from .local_conv import (
     SlidingWindow,
     SlidingWindowTranspose,
 )
+from .loss import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CrossEntropyLoss,
+    HuberLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    NLLLoss,
+    SmoothL1Loss,
+    TripletMarginLoss,
+)
 from .module import Module
 from .normalization import (
     GeneralNorm,
     GroupNorm,
     InstanceNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
     LayerNorm,
     LocalResponseNorm,
     RMSNorm,
@@ -60,7 +86,7 @@ from .pooling import (
 from .quant_dequant import DequantStub, QuantStub
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .sequences import GRU, LSTM, RNN
-from .transformer import TransformerEncoderLayer
+from .transformer import TransformerDecoderLayer, TransformerEncoderLayer
 from .vision import (
     ActiveBlur,
     AdditiveElemwise,
@@ -90,6 +116,8 @@ __all__ = [
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
+    "BCELoss",
+    "BCEWithLogitsLoss",
     "BatchMatMulActivation",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -108,6 +136,7 @@ __all__ = [
     "ConvTransposeBnRelu2d",
     "ConvTransposeRelu2d",
     "CropAndPad",
+    "CrossEntropyLoss",
     "Cutmix",
     "DeformableConv2d",
     "DeformablePSROIPooling",
@@ -127,8 +156,14 @@ __all__ = [
     "GaussianBlur",
     "GeneralNorm",
     "GroupNorm",
+    "Hardswish",
+    "HuberLoss",
     "Identity",
     "InstanceNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "KLDivLoss",
+    "L1Loss",
     "LSTM",
     "LSTMCell",
     "LayerNorm",
@@ -140,6 +175,7 @@ __all__ = [
     "LinearRelu",
     "LocalConv2d",
     "LocalResponseNorm",
+    "MSELoss",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
@@ -149,6 +185,7 @@ __all__ = [
     "ModuleDict",
     "ModuleList",
     "MultiHeadAttention",
+    "NLLLoss",
     "PReLU",
     "Pad",
     "PixelShuffle",
@@ -168,9 +205,13 @@ __all__ = [
     "Sigmoid",
     "SlidingWindow",
     "SlidingWindowTranspose",
+    "SmoothL1Loss",
     "Softmax",
     "SyncBatchNorm",
+    "Tanh",
+    "TransformerDecoderLayer",
     "TransformerEncoderLayer",
+    "TripletMarginLoss",
     "init",
 ]
 

@@ -17,6 +17,32 @@ class ReLU(Module):
         return F.relu(x)
 
 
+class Tanh(Module):
+    """The hyperbolic tangent of x.
+
+    >>> from tessera import tensor
+    >>> Tanh()(tensor([0.0])).tolist()
+    [0.0]
+    """
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.tanh(inputs)
+
+
+class Hardswish(Module):
+    """x * min(max(x + 3, 0), 6) / 6. A. Howard et al.: Searching for MobileNetV3, ICCV 2019.
+
+    >>> from tessera import tensor
+    >>> Hardswish()(tensor([-4.0, 3.0])).tolist()
+    [-0.0, 3.0]
+    """
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.hswish(inputs)
+
+
 class Sigmoid(Module):
     """1 / (1 + exp(-x))."""
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional._states import check_axes
 from ..tensor import Parameter
 from . import init
 from .module import Module
@@ -77,6 +78,46 @@ class InstanceNorm(_Norm):
 
     def _module_info_string(self):
         return f"channels={self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class InstanceNorm1d(InstanceNorm):
+    """Normalises each channel of each sequence [N, C, L], as PyTorch's; with `affine` it scales and
+    shifts each channel, too.
+
+    ValueError: the input must have 3 axes.
+
+    >>> from tessera import tensor
+    >>> InstanceNorm1d(1, eps=0.0)(tensor([[[1.0, 3.0]]])).tolist()
+    [[[-1.0, 1.0]]]
+    """
+
+    def __init__(self, num_features, eps=1e-5, affine=False, **kwargs):
+        super().__init__(num_features, eps, affine, **kwargs)
+
+    def forward(self, x):
+        """See the class."""
+        check_axes("InstanceNorm1d", "x", x, 3)
+        return super().forward(x)
+
+
+class InstanceNorm2d(InstanceNorm):
+    """Normalises each channel of each image [N, C, H, W], as PyTorch's; with `affine` it scales and
+    shifts each channel, too.
+
+    ValueError: the input must have 4 axes.
+
+    >>> from tessera.functional import ones
+    >>> InstanceNorm2d(3)(ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
+
+    def __init__(self, num_features, eps=1e-5, affine=False, **kwargs):
+        super().__init__(num_features, eps, affine, **kwargs)
+
+    def forward(self, x):
+        """See the class."""
+        check_axes("InstanceNorm2d", "x", x, 4)
+        return super().forward(x)
 
 
 class RMSNorm(Module):

@@ -8,12 +8,14 @@ STEPS_FIRST, BATCH_FIRST, STATES = ("normal", 5, 2, 3), ("normal", 2, 5, 3), ("n
 # Name of the case: (the module, what it is called with).
 MODULES = {
     "relu": ("ReLU()", ROWS),
+    "tanh": ("Tanh()", ROWS),
+    "hardswish": ("Hardswish()", ROWS),
     "sigmoid": ("Sigmoid()", ROWS),
     "silu": ("SiLU()", ROWS),
     "gelu": ("GELU()", ROWS),
+    "gelu_tanh": ("GELU('tanh')", ROWS),
     "mish": ("Mish()", ROWS),
     "elu": ("ELU(2.0)", ROWS),
-    "gelu_tanh": ("GELU('tanh')", ROWS),
     "leaky_relu": ("LeakyReLU(negative_slope=0.2)", ROWS),
     "prelu": ("PReLU()", ROWS),
     "prelu_channels": ("PReLU(4, init=0.5)", IMAGE),
@@ -57,6 +59,8 @@ MODULES = {
     "layer_norm_plain": ("LayerNorm(4, affine=False)", ROWS),
     "group_norm": ("GroupNorm(2, 4)", IMAGE),
     "instance_norm": ("InstanceNorm(4, affine=False)", IMAGE),
+    "instance_norm1d": ("InstanceNorm1d(4)", SEQUENCE),
+    "instance_norm2d": ("InstanceNorm2d(4, affine=True)", IMAGE),
     "rms_norm": ("RMSNorm(4)", ROWS),
     "general_norm": ("GeneralNorm((4, 6), normalized_axis=(1, -1))", IMAGE),
     "local_response_norm": ("LocalResponseNorm(3, alpha=0.5)", IMAGE),
@@ -137,6 +141,26 @@ MODULES = {
         "TransformerEncoderLayer(8, 2, 16, 0.0, 'gelu', norm_first=True)",
         TOKENS,
     ),
+    "decoder": ("TransformerDecoderLayer(8, 2, 16)", TOKENS, TOKENS),
+    "decoder_norm_first": (
+        "TransformerDecoderLayer(8, 2, 16, 0.0, 'gelu', norm_first=True)",
+        TOKENS,
+        TOKENS,
+    ),
+    "l1_loss": ("L1Loss()", ROWS, ROWS),
+    "mse_loss": ("MSELoss('sum')", ROWS, ROWS),
+    "smooth_l1_loss": ("SmoothL1Loss(beta=0.5)", ROWS, ROWS),
+    "huber_loss": ("HuberLoss('none', delta=0.5)", ROWS, ROWS),
+    "bce_loss": ("BCEWithLogitsLoss()", ROWS, ROWS),
+    "bce_loss_of_shares": ("BCELoss()", ("positive", 3, 4), ("positive", 3, 4)),
+    "kl_div_loss": ("KLDivLoss(log_target=True)", ROWS, ROWS),
+    "cross_entropy_loss": (
+        "CrossEntropyLoss(label_smoothing=0.25, ignore_index=2)",
+        ROWS,
+        ("indices", 4, 3),
+    ),
+    "nll_loss": ("NLLLoss(reduction='sum')", ROWS, ("indices", 4, 3)),
+    "triplet_margin_loss": ("TripletMarginLoss(p=1.0, swap=True)", ROWS, ROWS, ROWS),
 }
 
 # Modules that are called otherwise than with tensors: tested in module_test.cpp.

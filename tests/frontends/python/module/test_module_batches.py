@@ -119,6 +119,34 @@ class Whole(M.LSTM):
         return output, *state
 
 
+class Bounded(M.GRU):
+    """Takes lengths of its sequences."""
+
+    def forward(self, inp, lengths):
+        return super().forward(inp, None, lengths)
+
+
+class Shares(M.BCELoss):
+    """Takes floats, which it makes probabilities."""
+
+    def forward(self, input, target):
+        return super().forward(F.sigmoid(input), F.sigmoid(target))
+
+
+class Classes(M.CrossEntropyLoss):
+    """Takes labels of any size."""
+
+    def forward(self, input, target):
+        return super().forward(input, target % 4)
+
+
+class LogClasses(M.NLLLoss):
+    """Takes labels of any size."""
+
+    def forward(self, input, target):
+        return super().forward(input, target % 4)
+
+
 # For each exported module calls of it: how it is made, and the shapes of its arguments.
 CASES = {
     "ActiveBlur": [(Blurred, IMAGES)],
@@ -130,6 +158,8 @@ CASES = {
     "AvgPool3d": [(lambda: M.AvgPool3d(2), VOLUMES)],
     # The batch is in its weight: what is free is the number of columns.
     "BatchMatMulActivation": [(lambda: M.BatchMatMulActivation(2, 4, 3, bias=False), (2, 4, N))],
+    "BCELoss": [(Shares, ROWS, ROWS)],
+    "BCEWithLogitsLoss": [(M.BCEWithLogitsLoss, ROWS, ROWS)],
     "BatchNorm1d": [(lambda: M.BatchNorm1d(4), ROWS), (lambda: M.BatchNorm1d(4), SIGNAL)],
     "BatchNorm2d": [(lambda: M.BatchNorm2d(4), IMAGES)],
     "BatchNorm3d": [(lambda: M.BatchNorm3d(4), (N, 4, 3, 2, 2))],
@@ -138,6 +168,7 @@ CASES = {
     "Conv2d": [
         (lambda: M.Conv2d(4, 6, 3, padding=1), IMAGES),
         (lambda: M.Conv2d(4, 4, 3, 2, 1, groups=4, padding_mode="reflect"), IMAGES),
+        (lambda: M.Conv2d(4, 4, (2, 3), padding="same"), IMAGES),
     ],
     "ConvBn2d": [(lambda: M.ConvBn2d(4, 3, 3), IMAGES)],
     "ConvBnRelu2d": [(lambda: M.ConvBnRelu2d(4, 3, 3), IMAGES)],
@@ -149,6 +180,7 @@ CASES = {
     "ConvTransposeRelu2d": [(lambda: M.ConvTransposeRelu2d(4, 3, 3, 2), IMAGES)],
     "Conv3d": [(lambda: M.Conv3d(4, 6, 2, padding=1, groups=2), VOLUMES)],
     "ConvTranspose3d": [(lambda: M.ConvTranspose3d(4, 6, 2, 2), VOLUMES)],
+    "CrossEntropyLoss": [(lambda: Classes(reduction="none"), ROWS, ("int", N))],
     "CropAndPad": [(M.CropAndPad, IMAGES, (N,))],
     "DeformableConv2d": [
         (lambda: M.DeformableConv2d(4, 3, 3, padding=1), IMAGES, (N, 36, 6, 6), (N, 18, 6, 6))
@@ -161,19 +193,31 @@ CASES = {
     "ELU": [(M.ELU, ROWS)],
     "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],
     "Dilation": [(Dilated, IMAGES)],
-    "Embedding": [(lambda: M.Embedding(7, 3), ("int", N, 5))],
+    "Embedding": [
+        (lambda: M.Embedding(7, 3), ("int", N, 5)),
+        (lambda: M.Embedding(7, 3, padding_idx=2), ("int", N, 5)),
+    ],
     "Emboss": [(lambda: M.Emboss((0.2, 0.8), 1.5, seed=3), IMAGES)],
     "FillPoly": [(Painted, IMAGES)],
     "Flip": [(M.Flip, IMAGES)],
     "Flatten": [(M.Flatten, IMAGES)],
-    "GELU": [(M.GELU, ROWS)],
+    "GELU": [(M.GELU, ROWS), (lambda: M.GELU("tanh"), ROWS)],
     "GaussianBlur": [(lambda: M.GaussianBlur(3, format="NCHW"), IMAGES)],
-    "GRU": [(lambda: M.GRU(4, 5, bidirectional=True), STEPS)],
+    "GRU": [
+        (lambda: M.GRU(4, 5, bidirectional=True), STEPS),
+        (lambda: Bounded(4, 5, bidirectional=True), STEPS, ("int", N)),
+    ],
     "GRUCell": [(lambda: M.GRUCell(4, 5), ROWS), (lambda: M.GRUCell(4, 5), ROWS, STATE)],
     "GeneralNorm": [(lambda: M.GeneralNorm((4, 9), (1, 2)), SIGNAL)],
     "GroupNorm": [(lambda: M.GroupNorm(2, 4), IMAGES)],
+    "Hardswish": [(M.Hardswish, ROWS)],
+    "HuberLoss": [(M.HuberLoss, ROWS, ROWS)],
     "Identity": [(M.Identity, ROWS)],
     "InstanceNorm": [(lambda: M.InstanceNorm(4), IMAGES)],
+    "InstanceNorm1d": [(lambda: M.InstanceNorm1d(4), SIGNAL)],
+    "InstanceNorm2d": [(lambda: M.InstanceNorm2d(4, affine=True), IMAGES)],
+    "KLDivLoss": [(lambda: M.KLDivLoss(log_target=True), ROWS, ROWS)],
+    "L1Loss": [(M.L1Loss, ROWS, ROWS)],
     "LSTM": [
         (lambda: Whole(4, 5, 2, batch_first=True, dropout=0.5, bidirectional=True), (N, 6, 4)),
         (lambda: Whole(4, 5, proj_size=3), STEPS, (1, N, 3), (1, N, 5)),
@@ -187,6 +231,7 @@ CASES = {
     "LinearRelu": [(lambda: M.LinearRelu(4, 3), ROWS)],
     "LocalConv2d": [(lambda: M.LocalConv2d(4, 6, 6, 6, 3, 2, 1, groups=2), IMAGES)],
     "LocalResponseNorm": [(lambda: M.LocalResponseNorm(3, alpha=0.5), IMAGES)],
+    "MSELoss": [(lambda: M.MSELoss("sum"), ROWS, ROWS)],
     "MaxPool1d": [(lambda: M.MaxPool1d(3, 2, 1), SIGNAL)],
     "MaxPool2d": [(lambda: M.MaxPool2d(2), IMAGES)],
     "MaxPool3d": [(lambda: M.MaxPool3d((1, 2, 3), 2, (0, 1, 0)), VOLUMES)],
@@ -194,6 +239,7 @@ CASES = {
     "ModuleDict": [(Named, ROWS)],
     "ModuleList": [(Listed, ROWS)],
     "MultiHeadAttention": [(lambda: M.MultiHeadAttention(8, 2, 0.1, 0.1), TEXT, TEXT, (N, 5, 8))],
+    "NLLLoss": [(lambda: LogClasses(reduction="none"), ROWS, ("int", N))],
     "PReLU": [(lambda: M.PReLU(4), IMAGES)],
     "Pad": [(lambda: M.Pad(((0, 0), (1, 2)), "replicate"), ROWS)],
     "PixelShuffle": [(lambda: M.PixelShuffle(2), IMAGES)],
@@ -211,10 +257,17 @@ CASES = {
     "Sharpen": [(lambda: M.Sharpen(0.5, (0.5, 2.0), seed=3), IMAGES)],
     "SlidingWindow": [(lambda: M.SlidingWindow((3, 2), (1, 0), 2), IMAGES)],
     "SlidingWindowTranspose": [(lambda: Windowed((6, 6), 3, 1, 2), IMAGES)],
+    "SmoothL1Loss": [(M.SmoothL1Loss, ROWS, ROWS)],
     "SyncBatchNorm": [(lambda: M.SyncBatchNorm(4), IMAGES)],
     "SiLU": [(M.SiLU, ROWS)],
     "Sigmoid": [(M.Sigmoid, ROWS)],
     "Softmax": [(M.Softmax, ROWS), (lambda: M.Softmax(axis=0), ROWS)],
+    "Tanh": [(M.Tanh, ROWS)],
+    "TransformerDecoderLayer": [
+        (lambda: M.TransformerDecoderLayer(8, 2, 12), TEXT, (N, 3, 8)),
+        (lambda: M.TransformerDecoderLayer(8, 2, 12, norm_first=True), TEXT, (N, 3, 8)),
+    ],
+    "TripletMarginLoss": [(M.TripletMarginLoss, ROWS, ROWS, ROWS)],
     "TransformerEncoderLayer": [
         (lambda: M.TransformerEncoderLayer(8, 2, 12), TEXT),
         (lambda: M.TransformerEncoderLayer(8, 2, 12, norm_first=True), TEXT),
