@@ -35,10 +35,38 @@ def known_form(function):
             return function(*args, **kwargs)
         except Exception as error:
             if error.__traceback__.tb_next is None:  # the arguments did not bind
+                _check_names(function, args, kwargs)
                 raise
             raise in_known_form(function, error, args, kwargs)  # noqa: B904  # it sets the cause
 
     return checked
+
+
+def _check_names(function, args, kwargs):
+    """TypeError where a constructor was given names that it does not have, which lists its own."""
+    if function.__name__ != "__init__" or not args:
+        return
+    known = _names_of(type(args[0]))
+    unknown = [name for name in kwargs if name not in known]
+    if unknown:
+        raise TypeError(
+            f"{type(args[0]).__name__}: arguments must be among {', '.join(known)}, got "
+            f"{', '.join(unknown)}"
+        )
+
+
+def _names_of(kind):
+    """The arguments of a class, with those that `**kwargs` passes on to the classes above it."""
+    import inspect  # for errors only
+
+    names = []
+    for base in kind.__mro__:
+        if "__init__" in vars(base):
+            parameters = [*inspect.signature(vars(base)["__init__"]).parameters.values()][1:]
+            names += [each.name for each in parameters if each.kind != each.VAR_KEYWORD]
+            if not any(each.kind == each.VAR_KEYWORD for each in parameters):
+                break
+    return list(dict.fromkeys(names))
 
 
 def export_known_form(part, names):

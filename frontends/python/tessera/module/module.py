@@ -11,13 +11,14 @@ from ..autodiff.frozen import set_frozen
 from ..tensor import Parameter, Tensor
 from . import state
 from .entries import by_name, entries
+from .moves import Moves
 
 # Types that most attributes have; their values are no tensors and hold none.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
 _HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks", "_backward_hooks"))
 
 
-class Module:
+class Module(Moves):
     """Base class of all modules. A subclass makes its parts in `__init__` and gives `forward`.
 
         class Net(Module):
@@ -33,7 +34,8 @@ class Module:
     attributes in the order of their names ("10" before "2"), repr in that of their definition.
 
     Raises:
-        TypeError: the class must have a forward; name must be a string
+        NotImplementedError: a class must have a forward to be called
+        TypeError: name must be a string
         ValueError: name must not be empty
         AttributeError: super().__init__() must run before modules are assigned
     """
@@ -42,11 +44,6 @@ class Module:
     _has_flat_state = False
     quantize_disabled = False
     _backward_hooks = MappingProxyType({})  # a module that has some has a dict of its own
-
-    def __new__(cls, *args, **kwargs):
-        if cls.forward is Module.forward:
-            raise TypeError(f"{cls.__name__}: forward must be given, got none")
-        return super().__new__(cls)
 
     def __init__(self, name=None):
         if name is not None and not isinstance(name, str):

@@ -132,9 +132,11 @@ def test_e06_none_leaves_a_tensor():
 
 
 def test_e07_what_a_module_must_be():
-    """forward, a name, a base that is made first and string keys; train may leave what is below."""
-    with pytest.raises(TypeError, match="Module: forward must be given, got none"):
-        M.Module()
+    """A name, a base that is made first and string keys; train may leave what is below. A module
+    without forward says so when it is called, as PyTorch's: MegEngine's cannot be made.
+    """
+    with pytest.raises(NotImplementedError, match="Module: forward must be given, got none"):
+        M.Module()(1)
     with pytest.raises(ValueError, match="name must not be empty"):
         M.Linear(1, 1, name="")
 
