@@ -117,6 +117,43 @@ def nadam(lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, momentum_decay=4e-
     return step
 
 
+def radam(lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+    """Liu et al. 2020, algorithm 2."""
+    m = v = 0.0
+    longest = 2 / (1 - betas[1]) - 1
+
+    def step(p, g, t):
+        nonlocal m, v
+        g = g + weight_decay * p
+        m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g * g
+        corrected, power = m / (1 - betas[0] ** t), betas[1] ** t
+        length = longest - 2 * t * power / (1 - power)
+        if length <= 5:
+            return p - lr * corrected
+        share = (length - 4) * (length - 2) * longest
+        share /= (longest - 4) * (longest - 2) * length
+        return p - lr * np.sqrt(share) * corrected / (np.sqrt(v / (1 - power)) + eps)
+
+    return step
+
+
+def adafactor(lr=1e-2, beta2_decay=-0.8, eps=(1e-3, 1e-3), d=1.0, weight_decay=0.0):
+    """Shazeer, Stern 2018, algorithms 4 and 5, with the limits of PyTorch's Adafactor."""
+    rows = columns = 0.0
+
+    def step(p, g, t):
+        nonlocal rows, columns
+        new = t**beta2_decay
+        rows = (1 - new) * rows + new * (g * g).mean(-1, keepdims=True)
+        columns = (1 - new) * columns + new * (g * g).mean(-2, keepdims=True)
+        v = rows @ columns / np.maximum(rows.mean(-2, keepdims=True), eps[0])
+        u = g / np.sqrt(np.maximum(v, eps[0] ** 2))
+        scale = max(eps[1], np.sqrt((p * p).mean())) * min(lr, 1 / np.sqrt(t))
+        return p * (1 - lr * weight_decay) - scale * u / max(1, np.sqrt((u * u).mean()) / d)
+
+    return step
+
+
 def lion(lr, betas=(0.9, 0.99), weight_decay=0.0):
     """Chen et al. 2023, algorithm 2."""
     m = 0.0
@@ -180,6 +217,7 @@ def lars(lr, momentum=0.9, weight_decay=0.0, trust=1e-3, eps=1e-8):
 
 FORMULAS = {
     "Adadelta": adadelta,
+    "Adafactor": adafactor,
     "Adagrad": adagrad,
     "Adam": adam,
     "AdamW": adamw,
@@ -189,6 +227,7 @@ FORMULAS = {
     "LARS": lars,
     "Lion": lion,
     "Nadam": nadam,
+    "RAdam": radam,
     "RMSprop": rmsprop,
     "SGD": sgd,
 }
@@ -214,6 +253,12 @@ CASES = [
     ("Nadam", {"lr": 0.01}),
     ("Nadam", {"lr": 0.01, "betas": (0.5, 0.9), "eps": 1e-3, "weight_decay": 0.1,
                "momentum_decay": 0.1}),
+    ("RAdam", {"lr": 0.01}),
+    ("RAdam", {"lr": 0.01, "betas": (0.5, 0.9), "eps": 1e-3, "weight_decay": 0.1}),
+    ("RAdam", {"lr": 0.001, "betas": (0.0, 0.5)}),
+    ("Adafactor", {"lr": 0.1, "eps": (1e-3, 1e-3)}),
+    ("Adafactor", {"lr": 0.1, "eps": (1e-3, 0.1), "beta2_decay": -0.5, "d": 0.5,
+                   "weight_decay": 0.1}),
     ("Lion", {"lr": 0.001}),
     ("Lion", {"lr": 0.001, "betas": (0.5, 0.9), "weight_decay": 0.1}),
     ("Ftrl", {"lr": 0.1}),

@@ -1,5 +1,6 @@
 """Optimizers, learning-rate schedules, averages of parameters, clipping of gradients."""
 
+from .adafactor import Adafactor
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from .averages import EMA, SWA
@@ -24,12 +25,13 @@ from .lr_scheduler import (
     MultiStepLR,
     StepLR,
 )
-from .moments import Adamax, Lion, Nadam
+from .moments import Adamax, Lion, Nadam, RAdam
 from .optimizer import Optimizer, ParamGroup, required
 from .sgd import SGD
 
 __all__ = [
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
@@ -55,6 +57,7 @@ __all__ = [
     "Optimizer",
     "ParamGroup",
     "PolynomialLR",
+    "RAdam",
     "RMSprop",
     "ReduceLROnPlateau",
     "SGD",

@@ -42,6 +42,16 @@ class LRScheduler(ABC):
     def get_lr(self):
         """One learning rate for each group, for `current_epoch`."""
 
+    def get_last_lr(self):
+        """The learning rate of each group that this or anything else set last: a list of floats.
+
+        >>> from tessera import Parameter
+        >>> from tessera.optimizer import SGD, StepLR
+        >>> StepLR(SGD([Parameter([1.0])], lr=1.0), 1, gamma=0.5).step().get_last_lr()
+        [0.5]
+        """
+        return [group["lr"] for group in self.optimizer.param_groups]
+
     def step(self, epoch=None):
         """The next epoch, or epoch number `epoch`; returns the scheduler."""
         self.current_epoch = self.current_epoch + 1 if epoch is None else epoch

@@ -1,4 +1,4 @@
-"""Steps along the moving mean of gradients: Adamax, Nadam and Lion."""
+"""Steps along the moving mean of gradients: Adamax, Nadam, RAdam and Lion."""
 
 import math
 
@@ -81,6 +81,57 @@ class Nadam(Composed):
         scale = F.sqrt(unbiased(square, beta2, step)) + group["eps"]
         moved = {"exp_avg": mean, "exp_avg_sq": square, "step": step, "mu_product": product}
         return p - rate * ahead / scale, moved
+
+
+class RAdam(Composed):
+    """Adam that waits until the moving mean v of g * g is sure: p -= lr * r * m' / (sqrt(v') + eps)
+    once rho > 5, before that p -= lr * m'.
+
+    m' and v' are the corrected moving means of g and g * g; rho = rho_inf - 2 * t * beta2^t /
+    (1 - beta2^t), rho_inf = 2 / (1 - beta2) - 1, r = sqrt((rho - 4) * (rho - 2) * rho_inf /
+    ((rho_inf - 4) * (rho_inf - 2) * rho)); g = grad + weight_decay * p. L. Liu et al.: On the
+    Variance of the Adaptive Learning Rate and Beyond, ICLR 2020, algorithm 2, with Adam's eps.
+
+    >>> from tessera import Parameter, Tensor
+    >>> p = Parameter([1.0])
+    >>> p.grad = Tensor([3.0])
+    >>> _ = RAdam([p], lr=0.5).step()
+    >>> p.item()
+    -0.5
+    """
+
+    limits = {"lr": None, "betas": (1, 1), "eps": None, "weight_decay": None}
+    state_names, scalar_names = ("exp_avg", "exp_avg_sq"), ("step",)
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, settings)
+
+    def _moved(self, group, rate, p, g, state):
+        (beta1, beta2), step = group["betas"], state["step"] + 1
+        mean = beta1 * state["exp_avg"] + (1 - beta1) * g
+        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * g * g
+        corrected = unbiased(mean, beta1, step)
+        longest = 2 / (1 - beta2) - 1
+        count = step.astype(p.dtype)
+        length = longest - 2 * count * _powers(beta2, count)
+        share = (length - 4) * (length - 2) * longest
+        share = share / ((longest - 4) * (longest - 2) * length)
+        scaled = (
+            F.sqrt(F.maximum(share, 0.0))
+            * corrected
+            / (F.sqrt(unbiased(square, beta2, step)) + group["eps"])
+        )
+        moved = {"exp_avg": mean, "exp_avg_sq": square, "step": step}
+        return p - rate * F.where(length > 5, scaled, corrected), moved
+
+
+def _powers(beta, step):
+    """beta^step / (1 - beta^step), by which the length of a moving mean falls short."""
+    if beta == 0:
+        return step * 0
+    power = F.exp(step * math.log(beta))
+    return power / -F.expm1(step * math.log(beta))
 
 
 class Lion(Composed):

@@ -106,8 +106,8 @@ def test_lamb_fp16_adds_small_steps_up():
 
 
 # Kernels of the update of a group of 12 parameters: norms are reductions of each parameter alone.
-LAUNCHES = {"Adagrad": 2, "Adam": 2, "AdamW": 2, "Adamax": 2, "Nadam": 2, "Lion": 13,
-            "LAMB": 40, "LARS": 40}  # fmt: skip
+LAUNCHES = {"Adagrad": 2, "Adam": 2, "AdamW": 2, "Adamax": 2, "Nadam": 2, "RAdam": 2, "Lion": 13,
+            "LAMB": 40, "LARS": 40, "Adafactor": 90}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FORMULAS)
