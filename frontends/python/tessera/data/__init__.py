@@ -2,7 +2,14 @@
 
 from .collator import Collator
 from .dataloader import DataLoader, PreLoader
-from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
+from .dataset import (
+    ArrayDataset,
+    ConcatDataset,
+    Dataset,
+    StreamDataset,
+    Subset,
+    random_split,
+)
 from .sampler import (
     Infinite,
     MapSampler,
@@ -11,6 +18,7 @@ from .sampler import (
     Sampler,
     SequentialSampler,
     StreamSampler,
+    WeightedRandomSampler,
 )
 from .transform import PseudoTransform, Transform
 from .worker_info import WorkerInfo, get_worker_info
@@ -31,7 +39,10 @@ __all__ = [
     "SequentialSampler",
     "StreamDataset",
     "StreamSampler",
+    "Subset",
     "Transform",
+    "WeightedRandomSampler",
     "WorkerInfo",
     "get_worker_info",
+    "random_split",
 ]

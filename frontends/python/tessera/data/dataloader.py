@@ -9,9 +9,10 @@ from ..tensor import Tensor
 from .batch_maker import BatchMaker, Reader, Run, Stream
 from .collator import Collator
 from .dataset import StreamDataset
-from .sampler import SequentialSampler, StreamSampler
+from .sampler import StreamSampler
 from .timeout import watched
 from .transform import PseudoTransform
+from .usual import check_no_settings, sampler_of
 from .worker_info import WorkerInfo, get_worker_info
 
 __all__ = ["DataLoader", "PreLoader", "WorkerInfo", "get_worker_info"]
@@ -30,6 +31,9 @@ class DataLoader:
     processes, started by a fork server, make batches ahead; order, shuffling and random transforms
     do not depend on their number. Large arrays come from them through shared memory.
 
+    Without a sampler batches have `batch_size` samples, in order or with `shuffle` in random order,
+    which `seed` decides; `drop_last` leaves out a last one that is smaller.
+
     A stream with several workers is read by one more process and transformed by all, in order. With
     `parallel_stream` each worker reads a stream of its own; `get_worker_info` in the dataset's
     `__iter__` tells which share to read.
@@ -41,12 +45,14 @@ class DataLoader:
     """
 
     def __init__(self, dataset, sampler=None, transform=None, collator=None, num_workers=0,
-                 timeout=0, preload=False, parallel_stream=False):  # fmt: skip
+                 timeout=0, preload=False, parallel_stream=False, *, batch_size=1, shuffle=False,
+                 drop_last=False, seed=None):  # fmt: skip
         _check_arguments(dataset, sampler, num_workers, timeout)
         self.dataset, self.sampler = dataset, sampler
         if sampler is None:
-            stream = isinstance(dataset, StreamDataset)
-            self.sampler = StreamSampler() if stream else SequentialSampler(dataset)
+            self.sampler = sampler_of(dataset, batch_size, shuffle, drop_last, seed)
+        else:
+            check_no_settings(batch_size, shuffle, drop_last, seed)
         self.transform = PseudoTransform() if transform is None else transform
         self.collator = Collator() if collator is None else collator
         self.num_workers, self.timeout = num_workers, timeout
@@ -150,6 +156,11 @@ class PreLoader:
 def _check_arguments(dataset, sampler, num_workers, timeout):
     if not isinstance(num_workers, (int, np.integer)) or num_workers < 0:
         raise ValueError(f"DataLoader: num_workers must be an integer >= 0, got {num_workers!r}")
+    if isinstance(sampler, int):
+        raise TypeError(
+            f"DataLoader: sampler must yield lists of indices (batch_size=n gives batches of n), "
+            f"got {sampler!r}"
+        )
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout must be >= 0, got {timeout!r}")
     if isinstance(dataset, StreamDataset):

@@ -176,6 +176,38 @@ class ReplacementSampler(MapSampler):
         return self.generator().choice(len(self.dataset), self.total_samples, p=share)
 
 
+class WeightedRandomSampler(MapSampler):
+    """`num_samples` draws of the numbers of samples, with probabilities in proportion to `weights`,
+    one for each sample; without `replacement` no sample is drawn twice. As PyTorch's, with batches.
+
+    ValueError: weights must be finite, not negative and not all 0; without replacement so many of
+    them as num_samples must be above 0.
+
+    >>> sampler = WeightedRandomSampler([0.0, 1.0], 3, batch_size=2)
+    >>> list(sampler)
+    [[1, 1], [1]]
+    """
+
+    def __init__(self, weights, num_samples, replacement=True, batch_size=1, drop_last=False,
+                 world_size=None, rank=None, seed=None):  # fmt: skip
+        weights = np.asarray(weights, dtype=np.float64)
+        good = weights.ndim == 1 and np.isfinite(weights).all() and (weights >= 0).all()
+        must = "weights must be a row of finite numbers, not negative and not all 0"
+        _check("WeightedRandomSampler", good and weights.sum() > 0, must, weights.tolist())
+        _check("WeightedRandomSampler", num_samples is not None,
+               "num_samples must be a positive integer", num_samples)  # fmt: skip
+        super().__init__(weights, batch_size, drop_last, num_samples, world_size, rank, seed)
+        most = int(np.count_nonzero(weights))
+        must = f"num_samples must be at most {most}, the weights above 0, without replacement"
+        _check("WeightedRandomSampler", replacement or num_samples <= most, must, num_samples)
+        self.weights, self.replacement = weights, replacement
+
+    def sample(self):
+        """The indices of one epoch, in order."""
+        share = self.weights / self.weights.sum()
+        return self.generator().choice(len(share), self.total_samples, self.replacement, share)
+
+
 class Infinite(Sampler):
     """A sampler that starts again when it is at its end; it has all the attributes of `sampler`.
 

@@ -5,6 +5,7 @@ Those of vision are imported at their first use.
 
 from ..lazy import from_part
 from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
+from .subset import Subset, random_split
 
 VISION = [  # the public names of .vision
     "CIFAR10",
@@ -19,5 +20,13 @@ VISION = [  # the public names of .vision
     "VisionDataset",
 ]
 
-__all__ = ["ArrayDataset", "ConcatDataset", "Dataset", "StreamDataset", *VISION]
+__all__ = [
+    "ArrayDataset",
+    "ConcatDataset",
+    "Dataset",
+    "StreamDataset",
+    "Subset",
+    "random_split",
+    *VISION,
+]
 __getattr__ = from_part(__name__, "vision", VISION, "dataset")
