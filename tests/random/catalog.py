@@ -205,6 +205,8 @@ UNARY = (
     "F.scan(lambda h, x: (x, h), {a}[0].detach().astype(ts.dtype.qint8(0.05)),"
     " {a}.detach().astype(ts.dtype.qint8(0.05)))[1].astype('float32')",
     "F.rnn({a}, None, {a}[0], F.matmul({a}[0], F.swapaxes({a}[0], 0, 1)))[0]",
+    "F.rnn({a}, None, {a}[0], F.matmul({a}[0], F.swapaxes({a}[0], 0, 1)), reverse=True,"
+    " lengths=F.arange({a}.shape[1], dtype='int32') % ({a}.shape[0] + 1))[0]",
     "F.gru({a}, None, F.concat([{a}[0]] * 3, 0), F.ones(({a}.shape[1] * 3, {a}.shape[1]),"
     " dtype={a}.dtype) * 0.1, reverse=True)[1]",
     "F.concat(F.lstm({a}, None, F.concat([{a}[0]] * 4, 0), F.ones(({a}.shape[1] * 4,"
