@@ -132,6 +132,12 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
 
 
+def _check_descending(name, descending, axis="dim= is the axis"):
+    """TypeError for a number, which PyTorch's and NumPy's functions take for an axis."""
+    if not isinstance(descending, (bool, _np.bool_)):
+        raise TypeError(f"{name}: descending must be a bool ({axis}), got {descending!r}")
+
+
 def sort(inp, descending=False, dim=-1):
     """The elements in order along the axis `dim`, and where they were; equal ones keep their order.
 
@@ -139,6 +145,7 @@ def sort(inp, descending=False, dim=-1):
     >>> [each.tolist() for each in sort(tensor([[3, 1], [2, 4]]), dim=0)]
     [[[2, 1], [3, 4]], [[1, 0], [0, 1]]]
     """
+    _check_descending("sort", descending)
     if dim == -1:
         return _ops.sort(inp, descending)
     rank = _rank_of("sort", inp)
@@ -170,6 +177,7 @@ def argsort(inp, descending=False, dim=-1):
         >>> argsort(tensor([3.0, 1.0, 2.0])).tolist()
         [1, 2, 0]
     """
+    _check_descending("argsort", descending)
     return sort(inp, descending, dim)[1]
 
 
@@ -185,6 +193,10 @@ def topk(inp, k, descending=True, kth_only=False, no_sort=False):
     >>> [each.item() for each in topk(tensor([3.0, 1.0, 2.0]), 2, kth_only=True)]
     [2.0, 2]
     """
+    if not isinstance(descending, (bool, _np.bool_)):
+        raise TypeError(
+            f"topk: descending must be a bool (along the last axis), got {descending!r}"
+        )
     if not isinstance(no_sort, bool):
         raise TypeError(f"topk: no_sort must be a bool, got {no_sort!r}")
     values, indices = _ops.topk(inp, k, descending)

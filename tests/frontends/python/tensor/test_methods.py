@@ -152,6 +152,20 @@ def test_methods_with_several_results():
     np.testing.assert_allclose((q @ r).numpy(), SQUARE, rtol=1e-5)
 
 
+@pytest.mark.parametrize("name", ["sort", "argsort"])
+def test_an_axis_is_not_taken_for_an_order(name):
+    """PyTorch's x.sort(0) is along axis 0."""
+    x = tessera.tensor(INTS)
+    with pytest.raises(TypeError, match=f"{name}: descending must be a bool .*, got 0"):
+        getattr(x, name)(0)
+    assert (
+        getattr(np, name)(INTS, 0).tolist()
+        == (x.argsort(dim=0) if name == "argsort" else x.sort(dim=0)[0]).tolist()
+    )
+    with pytest.raises(TypeError, match="topk: descending must be a bool .*, got 0"):
+        x.topk(1, 0)
+
+
 def test_a_function_of_one_tensor_has_a_method():
     """Each elementwise function is one; others are listed above."""
     methods = {name for name in vars(Tensor) if not name.startswith("_")}
