@@ -67,6 +67,18 @@ class Picky(Dataset):
         raise PickyError(1, 2)
 
 
+class RandomTensors(Dataset):
+    """Samples that come from the generator of tensors."""
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        import tessera
+
+        return tessera.random.uniform().item()
+
+
 class Computes(Dataset):
     """Uses tensors in the worker."""
 

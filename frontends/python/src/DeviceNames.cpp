@@ -69,6 +69,13 @@ private:
   std::optional<eager::OnDevice> place;
 };
 
+std::vector<std::string> devicesInUse() {
+  std::vector<std::string> names;
+  for (const runtime::Device *device : runtime::devicesInUse())
+    names.push_back(device->name());
+  return names;
+}
+
 void setDefaultDevice(const std::string &name) { runtime::setDefaultDevice(deviceNamed(name, "set_default_device")); }
 
 } // namespace
@@ -98,6 +105,7 @@ void initDeviceNames(nb::module_ &module) {
       [](const std::string &name, const std::string &what) { return deviceNamed(name, what).fileTarget().str(); },
       "The compiler's name for what its code is made for.");
   module.def("device_names", &runtime::deviceNames, "All devices.");
+  module.def("devices_in_use", &devicesInUse, "Devices that this process has asked for by name.");
   module.def(
       "device_count", [](const std::string &kind) { return runtime::deviceCount(kind); },
       "Devices of a kind; None: there is no such kind.");

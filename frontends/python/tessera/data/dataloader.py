@@ -28,8 +28,14 @@ class DataLoader:
 
     `sampler` says which samples make a batch, `transform` (an object with `apply_batch`, such as a
     Transform, or a callable of one sample) changes samples, `collator` stacks them. `num_workers`
-    processes, started by a fork server, make batches ahead; order, shuffling and random transforms
-    do not depend on their number. Large arrays come from them through shared memory.
+    processes make batches ahead; order, shuffling and random transforms do not depend on their
+    number. Large arrays come from them through shared memory.
+
+    Workers start by fork where that is safe, so that a dataset may stand in a script or a notebook.
+    Where an accelerator is in use or `multiprocessing.set_start_method` asks for another method,
+    and on other systems than Linux, they are fresh processes: dataset, transform and collator must
+    then be picklable, and a script needs `if __name__ == "__main__":`. `multiprocessing_context`
+    ("fork", "forkserver", "spawn", or a context of multiprocessing) decides otherwise.
 
     Without a sampler batches have `batch_size` samples, in order or with `shuffle` in random order,
     which `seed` decides; `drop_last` leaves out a last one that is smaller.
@@ -45,8 +51,8 @@ class DataLoader:
     """
 
     def __init__(self, dataset, sampler=None, transform=None, collator=None, num_workers=0,
-                 timeout=0, preload=False, parallel_stream=False, *, batch_size=1, shuffle=False,
-                 drop_last=False, seed=None):  # fmt: skip
+                 timeout=0, preload=False, parallel_stream=False, *, multiprocessing_context=None,
+                 batch_size=1, shuffle=False, drop_last=False, seed=None):  # fmt: skip
         _check_arguments(dataset, sampler, num_workers, timeout)
         self.dataset, self.sampler = dataset, sampler
         if sampler is None:
@@ -59,6 +65,7 @@ class DataLoader:
         self.preload, self.parallel_stream = preload, parallel_stream
         seed = int(getattr(self.sampler, "seed", 0))
         self._maker = BatchMaker(dataset, self.transform, self.collator, seed)
+        self._context = multiprocessing_context
         self._iteration = 0
         self._idle = []  # pools that no iteration is using
         self._pools = []
@@ -102,6 +109,7 @@ class DataLoader:
         return stream and self.num_workers > 1 and not self.parallel_stream
 
     def _in_workers(self, run):
+        self._idle[:] = [each for each in self._idle if each.workers]  # a fork takes them
         pool = self._idle.pop() if self._idle else self._new_pool()
         try:
             yield from self._from(pool, run)
@@ -121,8 +129,10 @@ class DataLoader:
 
     def _new_pool(self):
         from .pool import WorkerPool  # multiprocessing takes 15 ms to import
+        from .start_method import context_of
 
-        pool = WorkerPool(self._maker, self.num_workers, self.timeout, self._shares_stream())
+        context, reads = context_of(self._context), self._shares_stream()
+        pool = WorkerPool(context, self._maker, self.num_workers, self.timeout, reads)
         self._pools.append(pool)
         return pool
 

@@ -1,15 +1,19 @@
 """The worker processes of one DataLoader iteration, from the parent's side."""
 
-import multiprocessing
+import os
 import select
 import time
+import warnings
+import weakref
 from collections import deque
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from multiprocessing import connection
+from pickle import PicklingError
 
 from . import parcel
 from .batch_maker import Stream
+from .start_method import advice
 from .timeout import LoaderTimeoutError
 from .worker import Failure, FinishTask, MapTask, ReadTask, StreamTask, run_worker
 from .worker_info import WorkerInfo
@@ -22,13 +26,21 @@ class Worker:
     """One process and its pipe."""
 
     def __init__(self, context, maker, number, info):
-        self.number = number
+        self.number, self.has_answered = number, False
+        self.method = context.get_start_method()
         self.pipe, other = context.Pipe()
+        _inherited.add(self)
         self.process = context.Process(
             target=run_worker, args=(maker, other, info), daemon=True, name=f"DataLoader-{number}"
         )
-        self.process.start()
-        other.close()
+        try:
+            with _quiet_fork():
+                self.process.start()
+        except BaseException:
+            self.pipe.close()
+            raise
+        finally:
+            other.close()
 
     def __str__(self):
         return f"worker {self.number} (process {self.process.pid})"
@@ -38,13 +50,18 @@ class Worker:
         with suppress(OSError):
             self.pipe.send(message)
 
+    def forget(self):
+        """Lets go of the worker in a child of a fork: it ends when nobody holds this pipe."""
+        self.pipe.close()
+
     def check_alive(self):
         """RuntimeError where the process has ended."""
         if connection.wait([self.process.sentinel], 0):
             self.process.join(_PATIENCE)
+            hint = "" if self.has_answered or self.method == "fork" else f" ({advice(self.method)})"
             raise RuntimeError(
                 f"DataLoader: workers must live as long as the loader, got exit code "
-                f"{self.process.exitcode} of {self}"
+                f"{self.process.exitcode} of {self}{hint}"
             )
 
 
@@ -55,33 +72,31 @@ class WorkerPool:
     be one of several.
     """
 
-    def __init__(self, maker, total, timeout, reads=False):
-        context = multiprocessing.get_context("forkserver")
+    def __init__(self, context, maker, total, timeout, reads=False):
         self.timeout = timeout or None
         self.workers, self._watches = [], {}
+        self._end = "the loader was closed"
         self._tickets = count()
         self._first = 0  # answers to earlier tickets belong to an iteration that was given up
         self._arrived = {}  # answers that came before they were waited for, by ticket
         infos = [WorkerInfo(number, total, maker.seed) for number in range(total)]
+        _inherited.add(self)
         try:
             for number, info in enumerate([*infos, *[None] * reads]):
                 self.workers.append(Worker(context, maker, number, info))
-        except Exception as error:  # pickling raises TypeError, AttributeError, PicklingError
+        except BaseException as error:
             self.close()
-            raise TypeError(
-                f"DataLoader: dataset, transform and collator must be picklable for workers, "
-                f"got {error}"
-            ) from error
+            _raise_start_error(error, context.get_start_method())
         self._watches = {worker: self._watch(worker) for worker in self.workers}
 
     def batches(self, run, sampler):
         """The batches of the index lists of `sampler`, in their order."""
         self._start()
-        pending = deque()
+        workers, pending = self.workers, deque()
         for number, indices in enumerate(sampler):
-            if len(pending) >= _AHEAD * len(self.workers):
+            if len(pending) >= _AHEAD * len(workers):
                 yield self._take(*pending.popleft())
-            worker = self.workers[number % len(self.workers)]
+            worker = workers[number % len(workers)]
             pending.append(self._ask(worker, MapTask(run, number, indices)))
         while pending:
             yield self._take(*pending.popleft())
@@ -135,12 +150,18 @@ class WorkerPool:
         return watch
 
     def _ask(self, worker, task):
+        self._check_open()
         ticket = next(self._tickets)
         worker.send((ticket, task))
         return worker, ticket
 
+    def _check_open(self):
+        if not self.workers:
+            raise RuntimeError(f"DataLoader: workers are gone ({self._end})")
+
     def _has(self, worker, ticket):
         """Whether the answer has come."""
+        self._check_open()
         while ticket not in self._arrived and worker.pipe.poll():
             self._receive(worker)
         return ticket in self._arrived
@@ -152,11 +173,13 @@ class WorkerPool:
             connection.wait([worker.process.sentinel], _PATIENCE)
             worker.check_alive()
             raise
+        worker.has_answered = True
         if ticket >= self._first:
             self._arrived[ticket] = answer
 
     def _take(self, worker, ticket):
         """The answer, when it comes; a worker that dies meanwhile is noticed at once."""
+        self._check_open()
         watch, pipe = self._watches[worker], worker.pipe.fileno()
         end = time.monotonic() + (self.timeout or 0)
         while ticket not in self._arrived:
@@ -186,3 +209,40 @@ class WorkerPool:
                 worker.process.kill()
                 worker.process.join()
         self.workers = []
+
+    def forget(self):
+        """Lets go of the workers in a child of a fork: they are the parent's."""
+        self.workers, self._end = [], "the iteration began before a fork, in the parent"
+
+
+_inherited = weakref.WeakSet()  # workers and pools, which are none of a child's
+
+
+def _forget_inherited():
+    for each in list(_inherited):
+        each.forget()
+
+
+os.register_at_fork(after_in_child=_forget_inherited)
+
+
+@contextmanager
+def _quiet_fork():
+    """Without Python's warning of threads that a fork loses: the library starts its own anew."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+        yield
+
+
+def _raise_start_error(error, method):
+    if not isinstance(error, Exception):
+        raise error
+    if isinstance(error, (PicklingError, TypeError, AttributeError)):  # what pickling raises
+        raise TypeError(
+            f"DataLoader: dataset, transform and collator must be picklable for workers that "
+            f"start by {method}, got {error} ({advice(method)})"
+        ) from error
+    cause = f"{type(error).__name__}: {error}"
+    if method != "fork" and isinstance(error, (OSError, EOFError, RuntimeError)):
+        cause += f"; {advice(method)}"
+    raise RuntimeError(f"DataLoader: workers did not start ({cause})") from error

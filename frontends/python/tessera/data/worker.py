@@ -9,11 +9,13 @@ import queue
 import signal
 import threading
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from .. import random
 from . import parcel
 from .batch_maker import BatchMaker, Reader, Run, Stream
 from .worker_info import set_worker_info
@@ -95,6 +97,15 @@ class FinishTask(NamedTuple):
         return maker.from_samples(self.run.epoch, self.number, pickle.loads(self.samples))
 
 
+def _seed_tensors(seed, task):
+    """Random tensors of a batch, as NumPy's numbers, depend on seed, epoch and number alone."""
+    if not hasattr(task, "number"):
+        return
+    words = [number & 0xFFFFFFFF for number in (seed, task.run.epoch, task.number)]
+    with suppress(RuntimeError):  # of an accelerator that the parent of a fork has: none draws here
+        random.seed(int(np.random.SeedSequence(words).generate_state(1)[0]))
+
+
 def _receive(pipe, tasks):
     # The parent may send before it reads: take tasks off the pipe at once, or both ends could
     # block.
@@ -114,15 +125,23 @@ def _send(pipe, ticket, answer):
         parcel.send(pipe, ticket, Failure.current(error))
 
 
+def _leave_parent():
+    """Undoes what a forked process inherits: handlers of signals, and the parent's event loop."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+
+
 def run_worker(maker, pipe, info):
     """The life of a worker: until the parent sends None or closes the pipe."""
     set_worker_info(info)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    _leave_parent()
     tasks, reader = queue.SimpleQueue(), Reader(maker.dataset)
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     while (received := tasks.get()) is not None:
         ticket, task = received
         try:
+            _seed_tensors(maker.seed, task)
             answer = task.answer(maker, reader)
         except Exception as error:
             answer = Failure.current(error)

@@ -144,7 +144,7 @@ def test_close_ends_the_workers():
 
 
 def test_workers_come_from_a_fork_server():
-    loader = DataLoader(Squares(4), num_workers=2)
+    loader = DataLoader(Squares(4), num_workers=2, multiprocessing_context="forkserver")
     next(iter(loader))
     workers = [worker.process for pool in loader._pools for worker in pool.workers]
     parents = {int(Path(f"/proc/{w.pid}/stat").read_text().split()[3]) for w in workers}
@@ -154,8 +154,13 @@ def test_workers_come_from_a_fork_server():
 
 
 def test_unpicklable_dataset():
-    with pytest.raises(TypeError, match="must be picklable for workers"):
-        flat(DataLoader(Squares(3), transform=lambda s: s, num_workers=1))
+    def loader(method):
+        transform, context = (lambda s: s), {"multiprocessing_context": method}
+        return DataLoader(Squares(3), transform=transform, num_workers=1, **context)
+
+    with pytest.raises(TypeError, match="must be picklable for workers that start by spawn, got"):
+        flat(loader("spawn"))
+    assert len(flat(loader(None))) == 6  # a fork has it without a pickle
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -302,7 +307,7 @@ SCRIPT = """
 from tessera.data import DataLoader
 from tests.support.datasets import Squares
 if __name__ == "__main__":
-    batches = iter(DataLoader(Squares(100), num_workers=2))
+    batches = iter(DataLoader(Squares(100), num_workers=2, multiprocessing_context={method!r}))
     next(batches)
     {end}
 """
@@ -315,10 +320,11 @@ INTERRUPT = (
 ENDS = {"": 0, "raise SystemExit(3)": 3, "import os; os._exit(3)": 3, INTERRUPT: -signal.SIGINT}
 
 
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 @pytest.mark.parametrize("end", ENDS)
-def test_no_worker_outlives_the_process(tmp_path, end):
+def test_no_worker_outlives_the_process(tmp_path, end, method):
     script = tmp_path / "main.py"
-    script.write_text(SCRIPT.format(end=end))
+    script.write_text(SCRIPT.format(end=end, method=method))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
     # Reading the output to its end means that nobody holds it any more.
     assert done.returncode == ENDS[end], done.stderr
