@@ -182,5 +182,25 @@ def test_collator_goes_through_containers():
 def test_collator_refuses():
     with pytest.raises(TypeError, match="Collator: samples must be arrays, numbers or containers"):
         Collator().apply([object()])
-    with pytest.raises(ValueError, match=r"must have one number of fields, got \[1, 2\]"):
-        Collator().apply([(1,), (1, 2)])
+
+
+UNEQUAL = {
+    "shape, got (2,) and (3,)": [np.zeros(2), np.zeros(3), np.ones(2)],
+    "shape, got (2,) and (3,) in field [1]": [(0, np.zeros(2)), (0, np.zeros(3))],
+    "shape, got () and (1,) in field [0]['mask']": [
+        [{"mask": np.array(0)}],
+        [{"mask": np.zeros(1)}],
+    ],
+    "number of fields, got 1 and 2": [(1,), (1, 2)],
+    "set of keys, got ['a'] and ['a', 'b']": [{"a": 1}, {"a": 1, "b": 2}],
+}
+
+
+@pytest.mark.parametrize("message", UNEQUAL)
+def test_unequal_samples_are_named(message):
+    with pytest.raises(ValueError) as caught:
+        Collator().apply(UNEQUAL[message])
+    advice = " (pad them to one, or pass a collator that does)"
+    assert str(caught.value) == f"Collator: samples of a batch must have one {message}{advice}"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value) and str(again) == str(caught.value)
