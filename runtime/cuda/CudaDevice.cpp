@@ -5,6 +5,7 @@
 #include "runtime/cpu/HostKernels.h"
 
 #include <map>
+#include <unistd.h>
 
 namespace tess::runtime::cuda {
 
@@ -29,7 +30,8 @@ private:
 };
 
 CudaDevice::CudaDevice(const Driver &driver, int ordinal)
-    : Device("gpu" + std::to_string(ordinal), {}), driverRef(&driver), source(std::make_unique<MemorySource>(*this)),
+    : Device("gpu" + std::to_string(ordinal), {}), driverRef(&driver), owner(::getpid()),
+      source(std::make_unique<MemorySource>(*this)),
       memory(std::make_unique<Allocator>(name(), *source, Allocator::Lists::Shared)) {}
 
 CudaDevice::~CudaDevice() {
@@ -42,7 +44,15 @@ CudaDevice::~CudaDevice() {
   driverRef->cuDevicePrimaryCtxRelease_v2(device);
 }
 
+bool CudaDevice::isForked() const { return ::getpid() != owner; }
+
+bool CudaDevice::tryActivate() const { return !isForked() && driverRef->cuCtxSetCurrent(context) == CUDA_SUCCESS; }
+
 llvm::Error CudaDevice::activate() const {
+  if (isForked())
+    return makeError(ErrorCode::Internal,
+                     name() +
+                         ": device was lost (in a fork, whose parent has it; a process that is spawned has its own)");
   return driverRef->check(driverRef->cuCtxSetCurrent(context), "cuCtxSetCurrent");
 }
 

@@ -78,10 +78,11 @@ public:
 
   /// The driver, which outlives the device.
   const Driver &driver() const { return *driverRef; }
-  /// Makes this GPU's context the calling thread's: before every call of the driver or of a library.
+  /// Makes this GPU's context the calling thread's: before every call of the driver or of a library. Internal in a
+  /// child of a fork, whose parent has the context.
   llvm::Error activate() const;
   /// The same for destructors, which cannot report: false when it failed.
-  bool tryActivate() const { return driverRef->cuCtxSetCurrent(context) == CUDA_SUCCESS; }
+  bool tryActivate() const;
   /// "NVIDIA H100 80GB HBM3".
   const std::string &model() const { return modelName; }
   /// What PTX is compiled for: "sm_90".
@@ -104,7 +105,10 @@ private:
   void addKernel(KernelFn handle, unsigned team);
   void removeKernel(KernelFn handle);
 
+  bool isForked() const;
+
   const Driver *driverRef;
+  const int owner; // the process that made the context
   CUdevice device = 0;
   CUcontext context = nullptr;
   std::string modelName, architectureName;

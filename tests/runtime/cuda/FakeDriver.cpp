@@ -1,4 +1,5 @@
-// A stand-in for libcuda that describes GPUs and does nothing else. The variable FAKE_GPUS says how many: 0 to 2.
+// A stand-in for libcuda that describes GPUs and does nothing else. The variable FAKE_GPUS says how many: 0 to 2. Where
+// FAKE_STARTS is set, a device can be made, which then has no memory.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -78,12 +79,18 @@ int cuDeviceTotalMem_v2(size_t *bytes, int device) { // NOLINT(readability-ident
   return Success;
 }
 
+static int startResult() { return std::getenv("FAKE_STARTS") ? Success : NotSupported; }
+
+#define FAKE_START(name)                                                                                               \
+  int name() { return startResult(); }
+FAKE_START(cuDevicePrimaryCtxRetain)
+FAKE_START(cuCtxSetCurrent)
+FAKE_START(cuStreamCreate)
+
 // The rest of the list in Driver.h.
 #define FAKE_MISSING(name)                                                                                             \
   int name() { return NotSupported; }
-FAKE_MISSING(cuDevicePrimaryCtxRetain)
 FAKE_MISSING(cuDevicePrimaryCtxRelease_v2)
-FAKE_MISSING(cuCtxSetCurrent)
 FAKE_MISSING(cuCtxSynchronize)
 FAKE_MISSING(cuMemAlloc_v2)
 FAKE_MISSING(cuMemFree_v2)
@@ -91,7 +98,6 @@ FAKE_MISSING(cuMemcpyHtoDAsync_v2)
 FAKE_MISSING(cuMemcpyDtoHAsync_v2)
 FAKE_MISSING(cuMemcpyDtoDAsync_v2)
 FAKE_MISSING(cuMemsetD2D8Async)
-FAKE_MISSING(cuStreamCreate)
 FAKE_MISSING(cuStreamDestroy_v2)
 FAKE_MISSING(cuStreamSynchronize)
 FAKE_MISSING(cuStreamWaitEvent)

@@ -27,12 +27,12 @@ def with_fake(tmp_path):
     """Runs a program in which the loader finds the stand-in first; gives what it prints."""
     (tmp_path / "libcuda.so.1").symlink_to(FAKE)
 
-    def run(code, gpus=2):
+    def run(code, gpus=2, **variables):
         done = subprocess.run(
             [sys.executable, "-c", "import tessera\nfrom tessera import device\n" + code],
             capture_output=True,
             text=True,
-            env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path), "FAKE_GPUS": str(gpus)},
+            env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path), "FAKE_GPUS": str(gpus)} | variables,
             timeout=120,
         )
         assert done.returncode == 0, done.stderr
@@ -122,3 +122,26 @@ print((tessera.tensor([1.0]) + 1).tolist())
     start = "cuda: cuDevicePrimaryCtxRetain must succeed, got FAKE_NOT_SUPPORTED (801: "
     assert lines[0].startswith(start) and lines[1] == lines[0]
     assert lines[2:] == ["[2.0]"]
+
+
+@needs_toolkit
+def test_a_gpu_is_lost_in_a_fork(with_fake):
+    code = """
+import os
+from tessera.data.start_method import context_of
+x = tessera.device.Device("gpu0")
+print(context_of(None).get_start_method(), flush=True)
+child = os.fork()
+if not child:
+    try:
+        tessera.tensor([1.0], device="gpu0").numpy()
+    except RuntimeError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print((tessera.tensor([1.0], device="cpu0") + 1).tolist(), flush=True)
+os._exit(0)
+"""
+    method, lost, last = with_fake(code, FAKE_STARTS="1")
+    assert method == "forkserver" and last == "[2.0]"
+    assert lost.startswith("gpu0: device was lost (in a fork, whose parent has it;")
