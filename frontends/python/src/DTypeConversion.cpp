@@ -127,9 +127,9 @@ PyObject *numpyDType(DType dtype) {
   try {
     if (isLowBit(dtype))
       return object = describedNumpyDType(dtype).release().ptr();
-    nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
+    nb::str name(numpyName(dtype).data(), numpyName(dtype).size());
     if (isForeign(dtype))
-      name = nb::module_::import_("ml_dtypes").attr(numpyName(dtype).data());
+      return object = nb::module_::import_("tessera._foreign_dtypes").attr("foreign_dtype")(name).release().ptr();
     return object = numpyFunction("dtype")(name).release().ptr();
   } catch (nb::python_error &error) {
     error.restore();

@@ -20,7 +20,8 @@ namespace tess::python {
 
 /// "float32", np.float32, np.dtype, a dtype object with a `name`; TypeError otherwise. None is nullopt.
 llvm::Expected<std::optional<DType>> toDType(PyObject *object);
-/// NumPy's dtype of that name, of ml_dtypes for bfloat16 and float8 (borrowed); null with an exception.
+/// NumPy's dtype of that name, of ml_dtypes for bfloat16 and float8 (borrowed), or without that package an object that
+/// has the name (_foreign_dtypes.py); null with an exception.
 PyObject *numpyDType(DType dtype);
 
 /// The quantized or low-bit dtype that is in the metadata of a dtype object of NumPy; nullopt where there is none.

@@ -277,20 +277,42 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
   return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
 }
 
-/// A NumPy array with a row-major copy of the tensor.
-nb::object arrayOf(TensorImpl &tensor) {
+/// A NumPy array with a row-major copy of the tensor; of a foreign dtype the bits, which need no ml_dtypes.
+nb::object storedOf(TensorImpl &tensor) {
   DType dtype = tensor.dtype();
   nb::object type = isForeign(dtype) ? nb::str(bitsOf(dtype)) : nb::borrow(numpyDType(dtype));
   nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())), type);
-  {
-    Bytes bytes(array.ptr(), PyBUF_WRITABLE);
-    if (!bytes)
-      throw nb::python_error();
-    checkOrThrow(readValue(tensor, bytes.data()));
-  }
-  if (isForeign(dtype))
-    return array.attr("view")(nb::borrow(numpyDType(dtype)));
+  Bytes bytes(array.ptr(), PyBUF_WRITABLE);
+  if (!bytes)
+    throw nb::python_error();
+  checkOrThrow(readValue(tensor, bytes.data()));
   return array;
+}
+
+nb::object arrayOf(TensorImpl &tensor, const char *tool) {
+  nb::object stored = storedOf(tensor);
+  if (!isForeign(tensor.dtype()))
+    return stored;
+  nb::object name = nb::str(numpyName(tensor.dtype()).data());
+  return stored.attr("view")(nb::module_::import_("tessera._foreign_dtypes").attr("array_dtype")(name, tool));
+}
+
+/// The numbers of a foreign dtype as float32, which has all of them.
+nb::object wideOf(TensorImpl &tensor) {
+  nb::object stored = storedOf(tensor), wide = numpyFunction("empty")(stored.attr("shape"), "float32");
+  Bytes source(stored.ptr(), PyBUF_SIMPLE), target(wide.ptr(), PyBUF_WRITABLE);
+  if (!source || !target)
+    throw nb::python_error();
+  runtime::withAnyType(tensor.dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    if constexpr (std::is_convertible_v<decltype(runtime::widen(tag)), float>) {
+      const T *elements = static_cast<const T *>(source.data());
+      float *numbers = static_cast<float *>(target.data());
+      for (size_t i = 0; i < size_t(source.size()) / sizeof(T); ++i)
+        numbers[i] = float(runtime::widen(elements[i]));
+    }
+  });
+  return wide;
 }
 
 /// The data as a NumPy array. A list of ints goes to uint64 as it is: NumPy would make floats of those that no int64
@@ -338,13 +360,26 @@ llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dt
   }
 }
 
-PyObject *toNumpy(TensorImpl &tensor) {
+/// The object that `make` returns; null with its exception.
+template <typename F> static PyObject *madeBy(F make) {
   try {
-    return arrayOf(tensor).release().ptr();
+    return make().release().ptr();
   } catch (nb::python_error &error) {
     error.restore();
     return nullptr;
   }
+}
+
+PyObject *toNumpy(TensorImpl &tensor, const char *tool) {
+  return madeBy([&] { return arrayOf(tensor, tool); });
+}
+
+PyObject *toWideNumpy(TensorImpl &tensor) {
+  return madeBy([&] { return isForeign(tensor.dtype()) ? wideOf(tensor) : storedOf(tensor); });
+}
+
+PyObject *toStoredNumpy(TensorImpl &tensor) {
+  return madeBy([&] { return storedOf(tensor); });
 }
 
 PyObject *toNumber(TensorImpl &tensor) {

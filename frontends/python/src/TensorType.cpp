@@ -175,7 +175,8 @@ PyGetSetDef properties[] = {
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
-PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self)); }
+PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self), "numpy"); }
+PyObject *methodStored(PyObject *self, PyObject *) { return toStoredNumpy(implOf(self)); }
 /// The only element, or the one at a position: an int of the flattened tensor, or an int for each axis.
 PyObject *methodItem(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   if (count == 0)
@@ -202,7 +203,7 @@ PyObject *methodComplex(PyObject *self, PyObject *) {
   return number ? PyObject_CallOneArg(reinterpret_cast<PyObject *>(&PyComplex_Type), number.ptr()) : nullptr;
 }
 PyObject *methodTolist(PyObject *self, PyObject *) {
-  nb::object array = nb::steal(toNumpy(implOf(self)));
+  nb::object array = nb::steal(toWideNumpy(implOf(self)));
   return array ? PyObject_CallMethod(array.ptr(), "tolist", nullptr) : nullptr;
 }
 
@@ -213,7 +214,7 @@ PyObject *methodArray(PyObject *self, PyObject *args, PyObject *kwargs) {
     return nullptr;
   if (copy == Py_False)
     return raise(invalidArgument("__array__: copy must be allowed, since a tensor is asynchronous, got copy=False"));
-  nb::object array = nb::steal(toNumpy(implOf(self)));
+  nb::object array = nb::steal(toNumpy(implOf(self), "__array__"));
   if (!array || dtype == Py_None)
     return array.release().ptr();
   return PyObject_CallMethod(array.ptr(), "astype", "O", dtype);
@@ -310,6 +311,7 @@ PyMethodDef methods[] = {
               ">>> tessera.tensor([1, 2]).set_value([3, 4]).tolist()\n[3, 4]")},
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
     {"_rebind", methodRebind, METH_O, "Takes over value and device of another tensor."},
+    {"_stored", methodStored, METH_NOARGS, "Its array, or the bits of a dtype that NumPy lacks."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodArray)),
      METH_VARARGS | METH_KEYWORDS, "For NumPy; always a copy."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorDlpack)),
@@ -344,10 +346,12 @@ std::optional<std::string> describeValue(PyObject *self) {
     return "<recorded, not computed, of shape " + toString(implOf(self).shape()) + ">";
   if (Failure *failure = storage.failure()) // shown is not reported: the next synchronisation still raises
     return "<no value: " + failure->text() + ">";
-  nb::object array = nb::steal(toNumpy(implOf(self)));
-  nb::object printing = array ? nb::steal(PyImport_ImportModule("tessera._printing")) : nb::object();
-  nb::object text =
-      printing ? nb::steal(PyObject_CallMethod(printing.ptr(), "text_of", "O", array.ptr())) : nb::object();
+  nb::object array = nb::steal(toWideNumpy(implOf(self)));
+  bool isOfFewDigits = isForeign(implOf(self).dtype());
+  nb::object module = array ? nb::steal(PyImport_ImportModule("tessera._printing")) : nb::object();
+  nb::object text = module ? nb::steal(PyObject_CallMethod(module.ptr(), "text_of", "OO", array.ptr(),
+                                                           isOfFewDigits ? Py_True : Py_False))
+                           : nb::object();
   const char *characters = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (characters)
     return characters;
@@ -388,7 +392,7 @@ PyObject *tensorText(PyObject *self) {
     return nullptr;
   }
   if (impl.storage().failure() && !isValueless(impl) && !isWrittenDown(impl))
-    if (nb::object array = nb::steal(toNumpy(impl)); !array)
+    if (nb::object array = nb::steal(toStoredNumpy(impl)); !array)
       return nullptr;
   return PyObject_Repr(self);
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from . import (
     _core,
+    _foreign_dtypes,
     amp,
     autodiff,
     config,
@@ -107,7 +108,7 @@ _full_sync = sync
 
 
 def __getattr__(name):
-    if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+    if name in _foreign_dtypes.NAMES:
         return getattr(dtype, name)
     if name in ("data", "distributions", "hub", "onnx"):  # imported with their first use
         return importlib.import_module(f".{name}", __name__)

@@ -42,6 +42,13 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
     _OPTIONS.update({_NAMES.get(k, k): v for k, v in given.items() if v is not None})
 
 
-def text_of(array):
-    """The elements of an array, as repr shows them."""
-    return np.array2string(array, separator=", ", **_OPTIONS)
+def text_of(array, has_few_digits):
+    """The elements of an array, as repr shows them; `has_few_digits`: it stands for a dtype that
+    NumPy lacks, whose digits are fewer than those of float32.
+
+    >>> text_of(np.float32([0.1, 2]), True), text_of(np.float32([0.1, 2]), False)
+    ('[0.1, 2]', '[0.1, 2. ]')
+    """
+    is_short = has_few_digits and "precision" not in _OPTIONS
+    formatter = {"float_kind": "{:g}".format} if is_short else None
+    return np.array2string(array, separator=", ", formatter=formatter, **_OPTIONS)

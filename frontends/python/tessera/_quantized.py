@@ -7,6 +7,7 @@ Scales are float32. The dtypes and their names are MegEngine's, which has no `ax
 import numpy as np
 
 from . import _core
+from ._foreign_dtypes import as_dtype
 
 
 def _dtype(kind, scale, zero_point, axis):
@@ -123,7 +124,7 @@ def is_dtype_equal(first, second):
     """
     if _core.described_name(first) != _core.described_name(second):
         return False
-    return np.dtype(first) == np.dtype(second)
+    return as_dtype(first) == as_dtype(second)
 
 
 def _check(name, kind, array, dtype):

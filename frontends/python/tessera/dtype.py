@@ -1,4 +1,5 @@
-"""Element types: NumPy's dtype objects, bfloat16 and those of float8 from ml_dtypes.
+"""Element types: NumPy's dtype objects, bfloat16 and those of float8 from ml_dtypes; without that
+package objects with its name (`tensor.dtype` is one, and NumPy knows none of them).
 
 A quantized one, as `qint8(0.1)`, is the dtype of the integers that are stored, with its scale and
 zero point as metadata; so are `intb1`, `intb2` and `intb4`, whose numbers are the odd integers of b
@@ -11,6 +12,8 @@ True
 
 import numpy as np
 
+from ._foreign_dtypes import NAMES as _FOREIGN
+from ._foreign_dtypes import foreign_dtype as _foreign_dtype
 from ._low_bit import intb1, intb2, intb4, is_lowbit
 from ._quantized import (
     convert_from_qint1,
@@ -104,12 +107,8 @@ __all__ = [
     "uint8",
 ]
 
-_FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
-
 
 def __getattr__(name):
     if name not in _FOREIGN:
         raise AttributeError(f"dtype: name must be one of {__all__}, got {name!r}")
-    import ml_dtypes  # takes 6 ms, which few need
-
-    return np.dtype(getattr(ml_dtypes, name))
+    return _foreign_dtype(name)

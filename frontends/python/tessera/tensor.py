@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _core, _hooks
 from ._core import Tensor
+from ._foreign_dtypes import numbers_of
 from ._methods import METHODS
 from ._numpy_functions import array_function, array_ufunc
 from ._quantized import is_dtype_equal
@@ -70,7 +71,7 @@ def _rebuild(cls, array, dtype, name, qparams=None, format="default"):
 
 
 def _reduce(self, protocol=None):
-    row = type(self), self.numpy(), str(self._dtype_key), self.name
+    row = type(self), numbers_of(self), str(self._dtype_key), self.name
     further = _own_qparams(self), self.format
     row = row if further == (None, "default") else (*row, *further)
     return (_rebuild, row, {"_is_frozen": True}) if self._is_frozen else (_rebuild, row)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .. import _core
 from .._core import ops
+from .._foreign_dtypes import numbers_of
 from ..functional._making import made
 from ..tensor import Tensor
 from . import _mapping_rules as rules
@@ -88,7 +89,7 @@ class Mapping:
 
 def _own(tensor):
     """A tensor that the function made of bytes, made here."""
-    return Tensor(tensor.numpy(), dtype=tensor.dtype, device=tensor.device)
+    return Tensor(numbers_of(tensor), dtype=tensor.dtype, device=tensor.device)
 
 
 def _mapped(call):

@@ -155,7 +155,7 @@ def _outputs(program, tensors):
 
 def _files(tensors):
     """The bytes of NumPy's files, by name."""
-    return {name: _file(each.numpy()) for name, each in tensors.items()}
+    return {name: _file(each._stored()) for name, each in tensors.items()}
 
 
 def _file(array):

@@ -6,6 +6,7 @@ from abc import abstractmethod
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from .._foreign_dtypes import as_dtype
 from .compiled import Compiled
 
 
@@ -53,7 +54,7 @@ def wide(dtype):
     >>> wide("float16")
     dtype('float32')
     """
-    dtype = np.dtype(dtype)
+    dtype = as_dtype(dtype)
     return dtype if dtype == np.float64 else np.dtype(np.float32)
 
 

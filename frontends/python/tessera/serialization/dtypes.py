@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import _core
+from .._foreign_dtypes import array_dtype
 
 CODES = {
     "float64": "F64",
@@ -46,9 +47,7 @@ def from_bits(bits, name, as_array):
     """
     if name == "bfloat16" and not as_array:
         return (bits.astype(np.uint32) << 16).view(np.float32)
-    import ml_dtypes
-
-    return bits.view(getattr(ml_dtypes, name))
+    return bits.view(array_dtype(name, "load"))
 
 
 def bytes_of(array):

@@ -115,7 +115,7 @@ class Encoder:
 
     def _array(self, kind, value, path):
         tensor = isinstance(value, Tensor)
-        array = value.numpy() if tensor else np.asarray(value)
+        array = value._stored() if tensor else np.asarray(value)
         dtype = str(value._dtype_key) if tensor else array.dtype.name
         if storage_of(dtype) not in DTYPES:
             raise TypeError(

@@ -7,7 +7,7 @@
 
 from html import escape
 
-import numpy as np
+from .._foreign_dtypes import as_dtype
 
 
 def of_module(module, name=""):
@@ -17,7 +17,7 @@ def of_module(module, name=""):
     label = escape(f"{name}: {title}" if name else title)
     head = f"<code>{label}</code> {count:,} parameters"
     own = [
-        f"<li><code>{escape(each)}: {np.dtype(value.dtype).name} {tuple(value.shape)}</code></li>"
+        f"<li><code>{escape(each)}: {as_dtype(value.dtype).name} {tuple(value.shape)}</code></li>"
         for each, value in module.named_tensors(recursive=False)
     ]
     below = [f"<li>{of_module(child, each)}</li>" for each, child in module.named_children()]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import module as M  # noqa: N812
+from .._foreign_dtypes import as_dtype, numbers_of
 from ..autodiff import no_grad
 from ..functional import zeros
 from ..module.batchnorm import _BatchNorm
@@ -214,11 +215,12 @@ def _shapes(values):
 
 def _facts(tensor, count, has_values):
     """Columns of a tensor; `count` names that of its elements."""
-    bits = np.dtype(tensor.dtype).itemsize * 8
-    facts = {"dtype": np.dtype(tensor.dtype), "shape": tensor.shape, count: tensor.size}
+    dtype = as_dtype(tensor.dtype)
+    bits = dtype.itemsize * 8
+    facts = {"dtype": dtype, "shape": tensor.shape, count: tensor.size}
     facts.update(nbits=bits, size_num=tensor.size * bits // 8)
     if has_values and tensor.size:
-        values = tensor.numpy().astype(np.float64)
+        values = numbers_of(tensor).astype(np.float64)
         facts.update(mean=f"{values.mean():.3g}", std=f"{values.std():.3g}")
     return facts
 
