@@ -8,17 +8,14 @@
 
 namespace tess::python {
 
-int stackDepth(PyFrameObject *frame) {
+PyObject *FrameStack::value(int below) const {
   auto *inner = frame->f_frame;
 #if PY_VERSION_HEX >= 0x030d0000
-  return int(inner->stacktop - _PyFrame_GetCode(inner)->co_nlocalsplus);
+  PyCodeObject *code = _PyFrame_GetCode(inner);
 #else
-  return inner->stacktop - inner->f_code->co_nlocalsplus;
+  PyCodeObject *code = inner->f_code;
 #endif
-}
-
-PyObject *stackValue(PyFrameObject *frame, int depth) {
-  return depth < stackDepth(frame) ? frame->f_frame->localsplus[frame->f_frame->stacktop - 1 - depth] : nullptr;
+  return below < depth ? inner->localsplus[code->co_nlocalsplus + depth - 1 - below] : nullptr;
 }
 
 PyObject *localValue(PyFrameObject *frame, int number) { return frame->f_frame->localsplus[number]; }
@@ -46,22 +43,22 @@ Instruction instructionAt(PyObject *bytes, int offset) {
   return result;
 }
 
-bool callAt(PyFrameObject *frame, Instruction instruction, FrameCall &call) {
+bool callAt(const FrameStack &stack, Instruction instruction, FrameCall &call) {
   if (instruction.op == CALL_FUNCTION_EX) {
     int flag = instruction.arg & 1;
-    call = {stackValue(frame, 1 + flag), nullptr, 0, stackValue(frame, flag), flag ? stackValue(frame, 0) : nullptr};
+    int callable = flag + (PY_VERSION_HEX >= 0x030d0000 ? 2 : 1); // an empty place lies above it from then on
+    call = {stack.value(callable), nullptr, 0, 0, stack.value(flag), flag ? stack.value(0) : nullptr};
     return call.callable;
   }
-  int above = 0;
 #ifdef CALL_KW
   if (instruction.op == CALL_KW)
-    above = 1; // the names of keywords
+    call.above = 1;
   else
 #endif
       if (instruction.op != CALL)
     return false;
   call.numArgs = instruction.arg;
-  PyObject *upper = stackValue(frame, above + call.numArgs), *lower = stackValue(frame, above + call.numArgs + 1);
+  PyObject *upper = stack.value(call.above + call.numArgs), *lower = stack.value(call.above + call.numArgs + 1);
 #if PY_VERSION_HEX >= 0x030d0000
   call.callable = lower, call.self = upper;
 #else

@@ -10,10 +10,14 @@
 
 namespace tess::python {
 
-/// The number of values on the frame's stack.
-int stackDepth(PyFrameObject *frame);
-/// The value `depth` below the top of the frame's stack, 0 being the top; null: none there. Not owned.
-PyObject *stackValue(PyFrameObject *frame, int depth);
+/// The stack of a frame, which has `depth` values (StackDepths.h).
+struct FrameStack {
+  PyFrameObject *frame;
+  int depth;
+
+  /// The value `below` the top, 0 being the top; null: none there. Not owned.
+  PyObject *value(int below) const;
+};
 /// A variable of the frame by its number, closures behind locals; null: not set. Not owned.
 PyObject *localValue(PyFrameObject *frame, int number);
 /// The function that the frame runs; null: none. Not owned.
@@ -31,9 +35,10 @@ struct FrameCall {
   PyObject *callable = nullptr;
   PyObject *self = nullptr;
   int numArgs = 0;                             // on the stack, without self
+  int above = 0;                               // values above these: the names of keywords
   PyObject *args = nullptr, *kwargs = nullptr; // of CALL_FUNCTION_EX
 };
 /// Reads the call into `call`; false where the instruction is none.
-bool callAt(PyFrameObject *frame, Instruction instruction, FrameCall &call);
+bool callAt(const FrameStack &stack, Instruction instruction, FrameCall &call);
 
 } // namespace tess::python

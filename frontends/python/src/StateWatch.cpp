@@ -132,7 +132,16 @@ void StateWatch::note(ReadKind what, PyObject *owner, PyObject *key, std::string
 
 /// The object behind a weak proxy; else itself.
 static PyObject *behindProxy(PyObject *object) {
-  return PyWeakref_CheckProxy(object) ? PyWeakref_GET_OBJECT(object) : object;
+  if (!PyWeakref_CheckProxy(object))
+    return object;
+#if PY_VERSION_HEX >= 0x030d0000
+  PyObject *target = nullptr;
+  PyWeakref_GetRef(object, &target);
+  Py_XDECREF(target); // as before 3.13 nobody here owns it
+  return target ? target : Py_None;
+#else
+  return PyWeakref_GET_OBJECT(object);
+#endif
 }
 
 void StateWatch::noteGetter(PyObject *owner, PyObject *name, const std::string &path) {

@@ -1,7 +1,7 @@
 //===- WatchedCode.cpp - frames that a StateWatch follows -----------------===//
 #include "frontends/python/src/WatchedCode.h"
-#include "frontends/python/src/Frames.h"
 #include "frontends/python/src/Module.h"
+#include "frontends/python/src/StackDepths.h"
 #include "frontends/python/src/TensorObject.h"
 
 #include <frameobject.h>
@@ -14,8 +14,29 @@ static thread_local WatchedCode *active = nullptr;
 
 WatchedCode *WatchedCode::current() { return active; }
 
+/// From now on the frame tells of instructions. 3.13 does that for a frame with an `f_trace` only; nobody calls it.
+static void traceInstructions(PyFrameObject *frame, nb::handle tracer) {
+  nb::handle object(reinterpret_cast<PyObject *>(frame));
+#if PY_VERSION_HEX >= 0x030d0000
+  if (object.attr("f_trace").is_none())
+    object.attr("f_trace") = tracer;
+#endif
+  object.attr("f_trace_opcodes") = true;
+}
+
+/// Has PyEval_SetTrace tell of instructions: 3.12 decides there, by whether any frame was to do that before.
+static void wantInstructions() {
+#if PY_VERSION_HEX >= 0x030c0000 && PY_VERSION_HEX < 0x030d0000
+  nb::object frame = nb::steal(reinterpret_cast<PyObject *>(PyThreadState_GetFrame(PyThreadState_Get())));
+  nb::object before = frame.attr("f_trace_opcodes");
+  frame.attr("f_trace_opcodes") = true;
+  frame.attr("f_trace_opcodes") = before;
+#endif
+}
+
 void WatchedCode::start() {
   PyThreadState *thread = PyThreadState_Get();
+  wantInstructions();
   before = thread->c_tracefunc;
   beforeArgument = nb::borrow(thread->c_traceobj);
   active = this;
@@ -51,7 +72,9 @@ const WatchedCode::Code &WatchedCode::codeOf(PyFrameObject *frame) {
   auto globals = nb::steal(PyFrame_GetGlobals(frame));
   nb::object kind = kindOf(object.attr("co_filename"), globals.attr("get")("__name__"));
   auto *code = reinterpret_cast<PyCodeObject *>(object.ptr());
-  Code known{object, code, nb::steal(PyCode_GetCode(code)), CodeKind(nb::cast<long>(kind))};
+  Code known{object, code, nb::steal(PyCode_GetCode(code)), {}, CodeKind(nb::cast<long>(kind))};
+  if (known.kind != CodeKind::Ours && known.kind != CodeKind::Muted) // whose instructions are not followed
+    known.depths = stackDepths(code, known.bytes.ptr());
   return codes.emplace(object.ptr(), std::move(known)).first->second;
 }
 
@@ -73,7 +96,7 @@ void WatchedCode::enter(PyFrameObject *frame) {
     muted = frames.size();
   if (muted || kind == CodeKind::Ours)
     return;
-  nb::handle(reinterpret_cast<PyObject *>(frame)).attr("f_trace_opcodes") = true;
+  traceInstructions(frame, guard);
   watch.setPlace(kind, code.code, code.code->co_firstlineno);
   noteMadeArguments(watch, frame, code.code);
   if (code.code->co_argcount && nb::str(nb::handle(code.code->co_name)).equal(nb::str("__init__")))
@@ -94,7 +117,7 @@ void WatchedCode::leave(PyFrameObject *frame) {
 /// An object that an instruction left on the stack, and nobody else refers to, is made within the call.
 void WatchedCode::seeResult(Frame &at) {
   bool isNew = std::exchange(at.makesObject, false);
-  PyObject *result = stackValue(at.frame, 0);
+  PyObject *result = at.stack.value(0);
   if (result && (isNew || Py_REFCNT(result) == 1) && !isLeaf(result))
     watch.noteInside(result);
 }
@@ -104,10 +127,12 @@ void WatchedCode::step(PyFrameObject *frame) {
     return;
   Frame &at = frames.back();
   watch.setPlace(at.kind, at.code->code, PyFrame_GetLineNumber(frame));
+  int offset = PyFrame_GetLasti(frame);
+  at.stack = {frame, at.code->depths[offset / 2]};
   seeResult(at);
-  Instruction now = instructionAt(at.code->bytes.ptr(), PyFrame_GetLasti(frame));
+  Instruction now = instructionAt(at.code->bytes.ptr(), offset);
   FrameCall call;
-  if (!callAt(frame, now, call)) {
+  if (!callAt(at.stack, now, call)) {
     seeLoad(at, now.op, now.arg);
     return;
   }
@@ -115,7 +140,7 @@ void WatchedCode::step(PyFrameObject *frame) {
   if (call.self)
     args.push_back(call.self);
   for (int i = call.numArgs - 1; i >= 0; --i)
-    if (PyObject *argument = stackValue(frame, i))
+    if (PyObject *argument = at.stack.value(call.above + i))
       args.push_back(argument);
   for (PyObject *more : {call.args, call.kwargs})
     if (more && PyTuple_Check(more))
@@ -144,13 +169,53 @@ void WatchedCode::seeVariable(const Frame &at, int number, bool isWrite) {
     watch.note(ReadKind::Cell, cell, Py_None, at.code->variable(number), isWrite);
 }
 
+/// Whether the variable of that number is a cell, so that functions share it.
+static bool isCell(PyCodeObject *code, int number) {
+  constexpr int kOwnCell = 0x40, kCellOfOuter = 0x80; // CO_FAST_CELL and CO_FAST_FREE of the interpreter
+  return PyBytes_AS_STRING(code->co_localspluskinds)[number] & (kOwnCell | kCellOfOuter);
+}
+
+void WatchedCode::seeLocal(const Frame &at, int number) {
+  if (isCell(at.code->code, number)) // for a function that is made: 3.13 has no instruction of its own
+    return seeVariable(at, number, false);
+  PyObject *value = localValue(at.frame, number);
+  if (value)
+    watch.nameObject(value, at.code->variable(number));
+}
+
+/// x[a:b] by one instruction, from 3.12 on.
+void WatchedCode::seeSlice(const Frame &at, bool isWrite) {
+  nb::object key = nb::steal(PySlice_New(at.stack.value(1), at.stack.value(0), nullptr));
+  watch.noteSubscript(at.stack.value(2), key.ptr(), isWrite);
+}
+
+/// `super().name` by one instruction, from 3.12 on.
+void WatchedCode::seeSuper(const Frame &at, PyObject *name) {
+  if (at.stack.value(2) != reinterpret_cast<PyObject *>(&PySuper_Type))
+    return; // one of the user's, which the instruction calls
+  nb::object made =
+      nb::steal(PyObject_CallFunctionObjArgs(at.stack.value(2), at.stack.value(1), at.stack.value(0), nullptr));
+  if (made)
+    return watch.noteAttribute(made.ptr(), name);
+  PyErr_Clear(); // the instruction raises it
+}
+
 void WatchedCode::seeLoad(const Frame &at, int op, int arg) {
-  PyObject *top = stackValue(at.frame, 0), *below = stackValue(at.frame, 1);
+  PyObject *top = at.stack.value(0), *below = at.stack.value(1);
   switch (op) {
   case LOAD_FAST:
-    if (PyObject *value = localValue(at.frame, arg))
-      watch.nameObject(value, at.code->variable(arg));
-    return;
+#if PY_VERSION_HEX >= 0x030c0000
+  case LOAD_FAST_CHECK:
+  case LOAD_FAST_AND_CLEAR:
+#endif
+    return seeLocal(at, arg);
+#if PY_VERSION_HEX >= 0x030d0000
+  case LOAD_FAST_LOAD_FAST:
+    seeLocal(at, arg >> 4);
+    return seeLocal(at, arg & 15);
+  case STORE_FAST_LOAD_FAST:
+    return arg >> 4 == (arg & 15) ? void() : seeLocal(at, arg & 15);
+#endif
   case LOAD_GLOBAL:
     return seeGlobal(at, at.code->name(arg >> 1), false);
   case STORE_GLOBAL:
@@ -168,6 +233,12 @@ void WatchedCode::seeLoad(const Frame &at, int op, int arg) {
 #else
   case LOAD_ATTR:
     return watch.noteAttribute(top, at.code->name(arg >> 1));
+  case LOAD_SUPER_ATTR:
+    return seeSuper(at, at.code->name(arg >> 2));
+  case BINARY_SLICE:
+    return seeSlice(at, false);
+  case STORE_SLICE:
+    return seeSlice(at, true);
 #endif
   case IMPORT_FROM:
     return watch.noteAttribute(top, at.code->name(arg));
@@ -185,8 +256,13 @@ void WatchedCode::seeLoad(const Frame &at, int op, int arg) {
 }
 
 void WatchedCode::seeOther(const Frame &at, int op, int arg) {
-  PyObject *top = stackValue(at.frame, 0), *below = stackValue(at.frame, 1);
+  PyObject *top = at.stack.value(0), *below = at.stack.value(1);
   switch (op) {
+#ifdef FORMAT_WITH_SPEC
+  case FORMAT_WITH_SPEC:
+    return watch.noteContents(below);
+  case FORMAT_SIMPLE:
+#endif
   case GET_ITER:
   case UNPACK_SEQUENCE:
   case UNPACK_EX:
@@ -221,6 +297,9 @@ void WatchedCode::seeOther(const Frame &at, int op, int arg) {
 #else
   case POP_JUMP_IF_FALSE:
   case POP_JUMP_IF_TRUE:
+#endif
+#ifdef TO_BOOL
+  case TO_BOOL:
 #endif
     return watch.noteTruth(top);
   default:

@@ -1,6 +1,7 @@
 //===- WatchedCode.h - frames that a StateWatch follows ---------*- C++ -*-===//
 #pragma once
 
+#include "frontends/python/src/Frames.h"
 #include "frontends/python/src/StateWatch.h"
 
 #include <memory>
@@ -24,7 +25,8 @@ private:
   struct Code {
     nb::object object; // keeps it alive
     PyCodeObject *code = nullptr;
-    nb::object bytes; // of its instructions
+    nb::object bytes;            // of its instructions
+    std::vector<int16_t> depths; // of the stack, by number of instruction
     CodeKind kind = CodeKind::Users;
     PyObject *name(int number) const { return PyTuple_GET_ITEM(code->co_names, number); }
     std::string variable(int number) const {
@@ -36,6 +38,7 @@ private:
     const Code *code;
     CodeKind kind;            // that of the code; of Python's library where the package calls it: Ours
     bool makesObject = false; // the last instruction called a class
+    FrameStack stack{nullptr, 0};
   };
 
   static int trace(PyObject *self, PyFrameObject *frame, int event, PyObject *argument);
@@ -44,6 +47,9 @@ private:
   void step(PyFrameObject *frame);
   const Code &codeOf(PyFrameObject *frame);
   void seeResult(Frame &at);
+  void seeLocal(const Frame &at, int number);
+  void seeSlice(const Frame &at, bool isWrite);
+  void seeSuper(const Frame &at, PyObject *name);
   void seeLoad(const Frame &at, int op, int arg);
   void seeGlobal(const Frame &at, PyObject *name, bool isWrite);
   void seeVariable(const Frame &at, int number, bool isWrite);
