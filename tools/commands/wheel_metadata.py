@@ -54,8 +54,14 @@ def header_lines(project, version, components):
     yield "Description-Content-Type: text/markdown"
 
 
+def entry_points(project):
+    """Returns the text of entry_points.txt: commands that are functions of the package."""
+    rows = (f"{name} = {function}\n" for name, function in project["scripts"].items())
+    return "[console_scripts]\n" + "".join(rows)
+
+
 def files(info, version, libraries):
-    """Returns METADATA and the licence texts, by their names in the wheel.
+    """Returns METADATA, entry_points.txt and the licence texts, by their names in the wheel.
 
     `info` is its .dist-info, `libraries` are the file names of its shared libraries.
     """
@@ -70,5 +76,6 @@ def files(info, version, libraries):
     texts = {f"{info}/licenses/{name}": ROOT / name for name in license_files(project)}
     return {
         f"{info}/METADATA": metadata.encode(),
+        f"{info}/entry_points.txt": entry_points(project).encode(),
         **{name: path.read_bytes() for name, path in texts.items()},
     }

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   initTrace(module);
   initTracePolicy(module);
   initProcessSettings(module);
+  initCommands(module);
   initCounters(module);
   initDeviceNames(module);
   initQuantized(module);

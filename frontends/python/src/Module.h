@@ -21,6 +21,7 @@ void initTrace(nb::module_ &module);
 void initTracePolicy(nb::module_ &module);
 void initProcessSettings(nb::module_ &module);
 void initProgramFiles(nb::module_ &module);
+void initCommands(nb::module_ &module);
 void initCounters(nb::module_ &module);
 void initDeviceNames(nb::module_ &module);
 void initQuantized(nb::module_ &module);
