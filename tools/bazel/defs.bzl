@@ -3,6 +3,8 @@
 load("//tests:thorough.bzl", "tagged")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 load("//tools/bazel:link_alone.bzl", "link_alone")
+load("@python//:interpreter.bzl", "EXT_SUFFIX")
+load("@wheel_python//:interpreter.bzl", WHEEL_EXT_SUFFIX = "EXT_SUFFIX")
 
 _WARNINGS = ["-Wextra", "-Wno-unused-parameter", "-Werror"]
 
@@ -84,18 +86,22 @@ def tess_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
         **tagged(name, kwargs)
     )
 
-def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
-    """cc_binary of a nanobind module that exports PyInit_* and the OpenMP that oneDNN calls (runtime/threads) only; `name` is the path of the .so in the package."""
+def tess_py_extension(name, srcs, deps = [], copts = [], is_for_wheel = False, **kwargs):
+    """cc_binary of a nanobind module that exports PyInit_* and the OpenMP that oneDNN calls (runtime/threads) only, and an alias
+    of its `name`: the path in the package without the suffix by which a Python knows the extensions made for it, as in
+    _core.cpython-311-x86_64-linux-gnu.so. `is_for_wheel`: the Python is the one of `tools/dev wheel --python`."""
+    repository, suffix = ("@wheel_python", WHEEL_EXT_SUFFIX) if is_for_wheel else ("@python", EXT_SUFFIX)
+    native.alias(name = name, actual = name + suffix, **kwargs)
     script, order = "//tools/bazel:py_extension.lds", "//tools/bazel:hot_functions.txt"
     order_linkopts = ["-Wl,--symbol-ordering-file=$(location %s)" % order, "-Wl,--no-warn-symbol-ordering"]
     cc_binary(
-        name = name,
+        name = name + suffix,
         srcs = srcs,
         additional_linker_inputs = [script, order],
         copts = _WARNINGS + ["-fvisibility=hidden", "-fno-strict-aliasing"] + copts,
         linkopts = _EXTENSION_LINKOPTS + ["-Wl,--version-script=$(location %s)" % script] + order_linkopts,
         linkshared = True,
-        deps = deps + ["@python//:nanobind"],
+        deps = deps + [repository + "//:headers", repository + "//:nanobind"],
         **kwargs
     )
 

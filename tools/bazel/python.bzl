@@ -1,12 +1,10 @@
 """The project's Python environment as a repository: headers, nanobind built from its wheel's sources, a launcher.
 
-Sources that `tools/dev setup` puts beside it are repositories, too."""
+Another one has the headers of the Python that `tools/dev wheel --python` builds for. Sources that `tools/dev setup` puts
+beside the environment are repositories, too."""
 
-_PROBE = """
-import nanobind, os, sysconfig
-print(sysconfig.get_paths()["include"])
-print(os.path.dirname(nanobind.__file__))
-"""
+_FIND_NANOBIND = "import nanobind, os; print(os.path.dirname(nanobind.__file__))"
+_FIND_HEADERS = "import sysconfig; print(sysconfig.get_path('include')); print(sysconfig.get_config_var('EXT_SUFFIX'))"
 
 _BUILD = """
 package(default_visibility = ["//visibility:public"])
@@ -36,15 +34,23 @@ cc_library(
 def _interpreter(ctx):
     return ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
 
-def _python_environment_impl(ctx):
-    python = _interpreter(ctx)
-    probe = ctx.execute([python, "-c", _PROBE])
+def _ask(ctx, python, code):
+    probe = ctx.execute([python, "-c", code])
     if probe.return_code:
         fail("python: an environment with nanobind must exist (tools/dev setup makes it), got %s: %s" %
              (python, probe.stderr))
-    include, nanobind = probe.stdout.strip().split("\n")
+    return probe.stdout.strip().split("\n")
+
+def _link_headers(ctx, python):
+    """What an extension for the interpreter `python` is built with, and the end of its file's name."""
+    include, suffix = _ask(ctx, python, _FIND_HEADERS)
     ctx.symlink(include, "include")
-    ctx.symlink(nanobind, "nanobind")
+    ctx.symlink(_ask(ctx, _interpreter(ctx), _FIND_NANOBIND)[0], "nanobind")
+    ctx.file("interpreter.bzl", "EXT_SUFFIX = \"%s\"\n" % suffix)
+
+def _python_environment_impl(ctx):
+    python = _interpreter(ctx)
+    _link_headers(ctx, python)
     lock = ctx.os.environ.get("TESS_LOCK", "none")
     ctx.file("py.sh", "#!/bin/sh\n# lock: %s\nexec %s \"$@\"\n" % (lock, python), executable = True)
     ctx.file("BUILD.bazel", _BUILD)
@@ -53,6 +59,18 @@ def _python_environment_impl(ctx):
 python_environment = repository_rule(
     implementation = _python_environment_impl,
     environ = ["TESS_PYTHON", "TESS_LOCK"],
+    local = True,
+)
+
+def _wheel_python_impl(ctx):
+    _link_headers(ctx, ctx.os.environ.get("TESS_WHEEL_PYTHON") or _interpreter(ctx))
+    ctx.file("py.sh", "")
+    ctx.file("BUILD.bazel", _BUILD)
+
+# Headers of the interpreter TESS_WHEEL_PYTHON, by default the environment's own.
+wheel_python = repository_rule(
+    implementation = _wheel_python_impl,
+    environ = ["TESS_PYTHON", "TESS_LOCK", "TESS_WHEEL_PYTHON"],
     local = True,
 )
 

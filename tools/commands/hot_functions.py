@@ -10,13 +10,14 @@ benchmarks below. Names that a later build lacks do no harm.
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = ROOT / "tools" / "bazel" / "hot_functions.txt"
 BENCHMARKS = ["eager_add_16", "eager_chain", "eager_views", "eager_mlp", "module_call"]
-LIBRARY = "_core.so"
+LIBRARY = "_core" + sysconfig.get_config_var("EXT_SUFFIX")
 LEAST = 0.02  # per cent of all samples
 _ROW = re.compile(r"\s*([\d.]+)%\s+\[\.\]\s+(_Z\S+)")
 

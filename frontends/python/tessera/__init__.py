@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from . import (
+    _abi,  # noqa: F401  # the first: it says what is wrong where there is no _core
     _core,
     _foreign_dtypes,
     amp,

@@ -1,11 +1,13 @@
 import importlib.util
 import pathlib
+import sysconfig
 
 import pytest
 
 
 def load():
-    path = pathlib.Path(__file__).parent / "_smoke.so"
+    name = "_smoke" + sysconfig.get_config_var("EXT_SUFFIX")
+    path = pathlib.Path(__file__).parent / name
     spec = importlib.util.spec_from_file_location("_smoke", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -114,7 +114,7 @@ def test_an_operator_is_a_value():
 
 def test_the_extension_shares_no_symbols():
     """PyInit and oneDNN's OpenMP go out, LLVM comes in archives: nothing else meets a library's."""
-    path = str(PACKAGE / "_core.so")
+    path = tessera._core.__file__
     symbols = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True)
     names = {line.split()[-1].split("@")[0] for line in symbols.stdout.splitlines()}
     openmp = {"GOMP_barrier", "GOMP_parallel", "omp_in_parallel"}

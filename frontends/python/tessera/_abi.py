@@ -1,0 +1,34 @@
+"""The extension, of which each version of Python needs its own. An import without it names those
+that are here.
+"""
+
+import importlib.machinery
+import pathlib
+import sys
+
+
+def missing(folder):
+    """The ImportError of a package in `folder` without an extension for this Python; None: it has
+    one, so that another cause must tell.
+
+    >>> missing(pathlib.Path(__file__).parent) is None
+    True
+    """
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    if any((folder / f"_core{suffix}").exists() for suffix in suffixes):
+        return None
+    names = sorted(path.name for path in folder.glob("_core.*.so"))
+    there = ", ".join(name.split(".")[1] for name in names) or "none at all"
+    version = ".".join(map(str, sys.version_info[:2]))
+    return ImportError(
+        f"tessera: no extension for {suffixes[0].split('.')[1]} in {folder} (there is {there}); "
+        f"install the wheel of Python {version}"
+    )
+
+
+try:
+    from . import _core  # noqa: F401
+except ImportError as cause:
+    if error := missing(pathlib.Path(__file__).parent):
+        raise error from cause
+    raise
