@@ -142,6 +142,14 @@ def test_the_wheel_runs_the_demo(root):
     assert wheel.stat().st_size < 60e6
     inside(root, PYTHON, "-m", "pip", "install", *OPTIONS, f"/work/{wheel.name}")
     assert "Runs a .tess file" in inside(root, "tess-run", "--help")
+    assert "Print the graph" in inside(root, "tess-dump", "--help")
     printed = inside(root, PYTHON, "/work/digits.py", "--quick", "--output", "/work/out",
                      "--tess-run", "/usr/local/bin/tess-run")  # fmt: skip
     assert "FAIL" not in printed and "C++: yes" in printed
+    file = next((root / "work/out").glob("*.tess")).name
+    assert "input " in inside(root, "tess-dump", f"/work/out/{file}")
+
+
+def test_the_name_says_what_the_files_ask_of_the_system(root):
+    wheel = next((root / "work").glob("*.whl"))
+    assert re.fullmatch(r"tessera-.*-cp311-cp311-manylinux_2_3[45]_x86_64.whl", wheel.name)

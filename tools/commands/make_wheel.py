@@ -1,10 +1,13 @@
 """Writes a plain wheel of the package: its tree, programs, and shared libraries a machine may lack.
 
-usage: python -m tools.commands.make_wheel PACKAGE_FOLDER DIST_FOLDER [PROGRAM ...]
-The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their
-dependencies too), a program in `bin` as well. A program is a command where the wheel is installed.
+usage: python -m tools.commands.make_wheel [--extension FILE] PACKAGE DIST [PROGRAM ...]
+PACKAGE and DIST are folders. FILE takes the place of the package's extension; the name of the
+extension says for which Python the wheel is. It looks for libraries in `_libs` beside it first (an
+RPATH, so that it holds for their dependencies too), a program in `bin` as well. A program is a
+command where the wheel is installed.
 """
 
+import argparse
 import base64
 import hashlib
 import pathlib
@@ -13,13 +16,9 @@ import subprocess
 import sys
 import zipfile
 
-from tools.commands import wheel_metadata
+from tools.commands import wheel_metadata, wheel_platform
 
-TAG = "cp311-cp311-linux_x86_64"
-# Libraries that every manylinux machine has (PEP 600); the wheel carries all others.
-SYSTEM_LIBRARIES = re.compile(
-    r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)"
-)
+EXTENSION = re.compile(r"_core\.cpython-(\d+t?)-x86_64-linux-gnu\.so")
 # Libraries that the extension opens when it first needs them.
 OPENED_LIBRARIES = ("libopenblas.so.0",)
 COMMAND = """#!python
@@ -28,14 +27,30 @@ package = os.path.dirname(importlib.util.find_spec("tessera").origin)
 program = os.path.join(package, "bin", "{name}")
 os.execv(program, [program, *sys.argv[1:]])
 """
-WHEEL = f"Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false\nTag: {TAG}\n"
+WHEEL = "Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false\nTag: {tag}\n"
 
 
-def package_files(package):
-    files = (
-        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-    )
-    return {f"{package.name}/{path.relative_to(package)}": path for path in sorted(files)}
+def package_files(package, extension=None):
+    """The files by their name in the wheel; `extension` in the place of the package's own."""
+    files = {
+        f"{package.name}/{path.relative_to(package)}": path
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    if extension:
+        own = [name for name, path in files.items() if EXTENSION.fullmatch(path.name)]
+        files = {name: path for name, path in files.items() if name not in own}
+        files[f"{package.name}/{extension.name}"] = extension
+    return files
+
+
+def tag_of(files):
+    """The tag of a wheel with these files: one extension, and libraries."""
+    versions = [match[1] for path in files.values() if (match := EXTENSION.fullmatch(path.name))]
+    if len(versions) != 1:
+        sys.exit(f"make_wheel: the package must have one extension, got {len(versions)}")
+    python = f"cp{versions[0]}"
+    return f"{python}-{python}-{wheel_platform.tag_of(files.values())}"
 
 
 def program_files(package, programs):
@@ -47,7 +62,11 @@ def needed_libraries(extension):
         ["ldd", str(extension)], check=True, capture_output=True, text=True
     ).stdout
     found = re.findall(r"^\s*(\S+) => (/\S+)", listing, flags=re.MULTILINE)
-    return {name: pathlib.Path(path) for name, path in found if not SYSTEM_LIBRARIES.match(name)}
+    return {
+        name: pathlib.Path(path)
+        for name, path in found
+        if not wheel_platform.SYSTEM_LIBRARIES.match(name)
+    }
 
 
 def opened_libraries():
@@ -100,11 +119,12 @@ def write_wheel(path, contents, info, executable):
         wheel.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
 
 
-def main(package, dist, *programs):
+def main(package, dist, *programs, extension=None):
     package, version = pathlib.Path(package), read_version(pathlib.Path(package))
     executable = program_files(package, programs)
-    files = {**package_files(package), **executable}
+    files = {**package_files(package, extension and pathlib.Path(extension)), **executable}
     files.update(bundled_libraries(package, files, executable))
+    tag = tag_of(files)
     contents = {name: path.read_bytes() for name, path in files.items()}
     info = f"tessera-{version}.dist-info"
     commands = {
@@ -114,11 +134,17 @@ def main(package, dist, *programs):
     contents.update(commands)
     bundled = [pathlib.PurePosixPath(name).name for name in files if "/_libs/" in name]
     contents.update(wheel_metadata.files(info, version, bundled))
-    contents[f"{info}/WHEEL"] = WHEEL.encode()
-    path = pathlib.Path(dist) / f"tessera-{version}-{TAG}.whl"
+    contents[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
+    path = pathlib.Path(dist) / f"tessera-{version}-{tag}.whl"
     write_wheel(path, contents, info, executable.keys() | commands.keys())
     print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = argparse.ArgumentParser("make_wheel")
+    arguments.add_argument("--extension")
+    for name in ("package", "dist"):
+        arguments.add_argument(name)
+    arguments.add_argument("programs", nargs="*")
+    given = arguments.parse_args()
+    main(given.package, given.dist, *given.programs, extension=given.extension)

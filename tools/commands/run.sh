@@ -251,13 +251,6 @@ run_shell() {
   exec "${SHELL:-/bin/bash}" "$@"
 }
 
-run_wheel() {
-  stage "building the package"
-  build_package //tools:tess-run
-  mkdir -p "$root/dist"
-  PYTHONPATH=$root exec "$venv/bin/python" -m tools.commands.make_wheel "$package/tessera" "$root/dist" "$bin/tools/tess-run"
-}
-
 # Sphinx reads the built package; a warning is an error.
 run_docs() {
   local out=$root/dist/docs
