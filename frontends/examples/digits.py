@@ -219,7 +219,8 @@ def draw(options, eager, traced, test, logits):
     from matplotlib import pyplot
 
     figure = pyplot.figure(figsize=(11, 4.5), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
+    grid = figure.add_gridspec(1, 2, width_ratios=[3, 2])
+    left, right = (figure.add_subfigure(part) for part in grid)
     axes = left.subplots()
     axes.semilogy(eager.history.losses, lw=3, alpha=0.4, label="eager")
     axes.semilogy(traced.history.losses, lw=1, ls="--", color="black", label="traced")

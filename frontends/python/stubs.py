@@ -1,13 +1,15 @@
 """Writes the package's stubs: what the records give (ops.pyi), and beside it what is written by
 hand in functional/*.py and tensor.pyi.in.
 
-    stubs.py OPS_PYI TENSOR_PYI_IN OUTPUT_FOLDER FUNCTIONAL_PY...
+    stubs.py OPS_PYI TENSOR_PYI_IN TYPES OUTPUT_FOLDER FUNCTIONAL_PY...
 """
 
 import ast
-import re
+import builtins
 import sys
 from pathlib import Path
+
+from stub_types import Table, annotate, without_values
 
 BANNER = "# Written by frontends/python/stubs.py. Do not edit.\n"
 NAMES = "from .._core import DTypeLike, Tensor, TensorLike\n"
@@ -35,14 +37,20 @@ def function_name(line):
     return line[len("def ") :].partition("(")[0]
 
 
-def handwritten(source):
+def handwritten(types, module, source):
     """{name: stub} of the public functions of a module's source."""
     nodes = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    return {
-        node.name: f"def {node.name}({ast.unparse(node.args)}): ..."
-        for node in nodes
-        if not node.name.startswith("_")
-    }
+    public = [node for node in nodes if not node.name.startswith("_")]
+    return {node.name: typed(types, f"functional.{module}.{node.name}", node) for node in public}
+
+
+def typed(types, path, node):
+    """The line of a function, or the lines that the table has for it."""
+    if path in types.verbatim:
+        return types.verbatim[path].strip("\n")
+    annotate(types, path, node)
+    arguments = ast.unparse(without_values(node.args))
+    return f"def {node.name}({arguments}) -> {ast.unparse(node.returns)}: ..."
 
 
 def shared(source):
@@ -58,21 +66,22 @@ def shared(source):
     ]
 
 
-def lists_names(source):
-    """Whether a module of handwritten functions alone lists them in `__all__`."""
+def has_names(source):
+    """Whether a module has functions for users: it exports those of records, or lists its own."""
     lists = [n for n in ast.parse(source).body if isinstance(n, ast.Assign)]
-    return any(
+    return "\nexport(globals())\n" in source or any(
         ast.unparse(n.targets[0]) == "__all__" and isinstance(n.value, ast.List) for n in lists
     )
 
 
-def functional_stub(surface, module, source):
+def functional_stub(surface, types, module, source):
     """The stub of functional.<module>: a function written by hand replaces the generated one."""
     lines = {
         function_name(line): line for line in surface.functions.get(f"functional.{module}", [])
     }
-    lines.update(handwritten(source))
-    head = ["from collections.abc import Sequence\n", NAMES + "".join(shared(source))]
+    lines.update(handwritten(types, module, source))
+    head = ["from collections.abc import Callable, Sequence\nfrom typing import Any\n"]
+    head += [NAMES + "".join(shared(source))]
     body = [lines[name] for name in sorted(lines)]
     return BANNER + "\n".join([*head, *body]) + "\n"
 
@@ -90,44 +99,55 @@ def method_stub(line, functions):
 
 def core_stub(surface, tensor, functions):
     """The stub of the extension; `functions`: the arguments of those written by hand."""
-    imports = "from collections.abc import Iterator\nfrom types import ModuleType\n"
+    imports = "from collections.abc import Callable, Iterator\nfrom types import ModuleType\n"
     imports += "from typing import Any\n\n"
-    imports += "from .device import Device\nfrom .quantization import QParams\n"
-    lines = [method_stub(line, functions) for line in surface.members.splitlines()]
-    members = tensor.partition("\n")[2] + "\n".join(lines) + "\n"
-    members = re.sub(r"(?<!def )\bfloat\b(?!\()", "_float", members)
-    alias = "_float = float  # Tensor has a method of that name\n"
-    rest = "def __getattr__(name: str) -> Any: ...\n"
-    return f"{BANNER}{imports}{surface.aliases()}{alias}\n{members}\n{rest}"
+    imports += "from ._hooks import HookHandler\nfrom .device import Device\n"
+    imports += "from .quantization.utils import QParams\n"
+    members = [method_stub(line, functions) for line in surface.members.splitlines()]
+    kind = with_builtins(tensor.partition("\n")[2] + "\n".join(members) + "\n")
+    rest = "\n\ndef __getattr__(name: str) -> Any: ...\n"
+    return f"{BANNER}import builtins\n{imports}{surface.aliases()}\n{kind}{rest}"
+
+
+def arguments_of(stub):
+    """The arguments of the last form in the stub of a function."""
+    return ast.parse(stub).body[-1].args
+
+
+def with_builtins(source):
+    """The class `source`, in which a type that a method hides, such as float, is builtins.float."""
+    tree = ast.parse(source)
+    hidden = {each.name for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in hidden and hasattr(builtins, node.id):
+            node.id = f"builtins.{node.id}"
+    return ast.unparse(tree)
 
 
 def package_stub(modules):
     """The stub of functional/__init__.py."""
     lines = [f"from . import {name} as {name}" for name in modules]
-    return BANNER + "\n".join(lines + [f"from .{name} import *" for name in modules]) + "\n"
+    lines += [f"from .{name} import *" for name in modules if name != "fft"]  # a name space
+    return BANNER + "\n".join(lines) + "\n"
 
 
-def main(ops, tensor, output, *sources):
+def main(ops, tensor, types, output, *sources):
     """Writes all stubs below `output`."""
     surface, folder = Surface(Path(ops).read_text()), Path(output) / "functional"
+    types = Table(types)
     texts = {Path(s).stem: Path(s).read_text() for s in sources}
-    modules = sorted(
-        name
-        for name, source in texts.items()
-        if f"functional.{name}" in surface.functions or lists_names(source)
-    )
+    modules = sorted(name for name, source in texts.items() if has_names(source))
     folder.mkdir(parents=True, exist_ok=True)
     functions = {
-        node.name: node.args
-        for source in texts.values()
-        for node in ast.parse(source).body
-        if isinstance(node, ast.FunctionDef)
+        name: arguments_of(stub)
+        for module, source in texts.items()
+        for name, stub in handwritten(types, module, source).items()
     }
     stub = core_stub(surface, Path(tensor).read_text(), functions)
     (Path(output) / "_core.pyi").write_text(stub)
     (folder / "__init__.pyi").write_text(package_stub(modules))
     for name in modules:
-        (folder / f"{name}.pyi").write_text(functional_stub(surface, name, texts[name]))
+        (folder / f"{name}.pyi").write_text(functional_stub(surface, types, name, texts[name]))
 
 
 if __name__ == "__main__":
