@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 from docs.docstrings import render
+from docs.names import first_sentence
 
 CASES = {
     "stars and bars are text": ("x: number[*D], a|b, end_", r"x: number[\*D], a\|b, end\_"),
@@ -87,3 +88,16 @@ def test_docstring(what):
     text, wanted = (inspect.cleandoc(each) for each in CASES[what])
     rendered = [line.rstrip() for line in render(text.splitlines())]
     assert "\n".join(rendered).strip() == wanted
+
+
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        ("Sum of x. More.", "Sum of x."),
+        ("Of [N, C], or\n    `format` others. More.", r"Of \[N, C\], or `format` others."),
+        ("exp(x, *, inplace=False)\n\nExponential.\n\nx", "Exponential."),
+        (None, ""),
+    ],
+)  # fmt: skip
+def test_first_sentence_for_a_table(text, sentence):
+    assert first_sentence(text) == sentence

@@ -29,5 +29,7 @@ def test_html_is_written_without_a_warning(tmp_path):
         env={**os.environ, "PYTHONPATH": path, "TESS_OPERATORS": os.path.abspath("ops/Ops.md")},
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    page = (tmp_path / "html" / "reference" / "functional.html").read_text(encoding="utf-8")
-    assert "tessera.functional.nn.relu6" in page
+    pages = tmp_path / "html" / "reference"
+    assert 'id="tessera.functional.nn.relu6"' in (pages / "functional/nn.html").read_text("utf-8")
+    table = (pages / "functional.html").read_text(encoding="utf-8")
+    assert 'href="functional/nn.html#tessera.functional.nn.relu6"' in table
