@@ -227,6 +227,9 @@ def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[m
   let gradientRule = "maskGet";
   let channels = "maskGet";
   let constraints = ["mask must have the first axes of x, at least one"];
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> mask = ts.tensor([True, False, True])\n",
+                           ">>> F.mask_get(ts.tensor([1, 2, 3]), mask).tolist()\n[1, 3]");
   let samples = [Sample<["7", "7"]>, Sample<["2,3", "2,3"]>, Sample<["4,3", "4"]>, Sample<["0", "0"]>];
 }
 def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not zero", "np.argwhere(x).astype(np.int32)"> {

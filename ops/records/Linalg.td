@@ -38,8 +38,9 @@ def Tess_SolveOp : SystemOp<"solve", "solution of a system of linear equations",
     axes broadcast. An exact 0 as pivot, as of a singular matrix, is an error when the kernel runs.}];
   let samples = [Sample<["3,3", "3,2"]>, Sample<["2,4,4", "4,1"]>, Sample<["3,3", "2,3,2"]>, Sample<["0,2,2", "2,3"]>,
                  Sample<["2,2", "2,0"]>, Sample<["0,0", "0,3"]>];
-  let example = !strconcat(">>> from tessera import functional, tensor\n>>> a = tensor([[2.0, 0.0], [1.0, 1.0]])\n",
-                           ">>> functional.solve(a, tensor([4.0, 3.0])).tolist()\n[2.0, 1.0]");
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> a = ts.tensor([[2.0, 0.0], [1.0, 1.0]])\n",
+                           ">>> F.solve(a, ts.tensor([4.0, 3.0])).tolist()\n[2.0, 1.0]");
 }
 def Tess_SolveTriangularOp : SystemOp<"solve_triangular", "solution of a system that has the form of a triangle",
                                       "tess_oracle.solve_triangular(a, b, lower, transpose, unit_diagonal)"> {
@@ -60,8 +61,8 @@ def Tess_MatInvOp : MatrixOp<"matinv", "inverse of a matrix", "np.linalg.inv(x)"
   let description = [{`x out = 1`, the identity. `solve` is faster and more exact where the inverse is multiplied by
     something. An exact 0 as pivot, as of a singular matrix, is an error when the kernel runs.}];
   let shapes = "(*B, N, N) -> (*B, N, N)";
-  let example = !strconcat(">>> from tessera import functional, tensor\n",
-                           ">>> functional.matinv(tensor([[4.0]])).tolist()\n[[0.25]]");
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> F.matinv(ts.tensor([[4.0]])).tolist()\n[[0.25]]");
 }
 def Tess_DetOp : MatrixOp<"det", "determinant of a matrix", "np.linalg.det(x)"> {
   let description = [{The product of the pivots of x with the sign of the exchanges of its rows; 1 of a matrix without
@@ -102,8 +103,8 @@ def Tess_CholeskyOp : MatrixOp<"cholesky", "triangular factor of a positive defi
     transposed is taken, so that the gradient is symmetric. A matrix that is not positive definite is an error when the
     kernel runs. Gradient: Murray, Differentiation of the Cholesky decomposition (2016).}];
   let shapes = "(*B, N, N) -> (*B, N, N)";
-  let example = !strconcat(">>> from tessera import functional, tensor\n",
-                           ">>> functional.cholesky(tensor([[4.0, 2.0], [2.0, 5.0]])).tolist()\n[[2.0, 0.0], [1.0, 2.0]]");
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> F.cholesky(ts.tensor([[4.0, 2.0], [2.0, 5.0]])).tolist()\n[[2.0, 0.0], [1.0, 2.0]]");
 }
 class FactorOp<string m, string what, string expr> : MatrixOp<m, what, expr> {
   let shapeRule = m;

@@ -47,8 +47,9 @@ def Tess_DequantizeOp : Tess_Op<"dequantize"> {
                  Sample<["2,3", "1,3", "1,3"], "", "-8; 0.5; 0", "8; 1; 1", ["qint8<0.5>"]>];
   let oracle = Oracle<"tess_oracle.dequantize(x, scale, zero_point)">;
   let python = Py<"functional.tensor", "dequantize", [], "", ["x=inp"]>;
-  let example = !strconcat(">>> import tessera\n>>> x = tessera.tensor([1.0], dtype=\"qint8<0.5>\")\n",
-                           ">>> tessera.functional.dequantize(x, 0.5, 0).tolist()\n[1.0]");
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> x = ts.tensor([1.0], dtype=\"qint8<0.5>\")\n",
+                           ">>> F.dequantize(x, 0.5, 0).tolist()\n[1.0]");
   let onnx = "DequantizeLinear(...)";
 }
 

@@ -164,7 +164,7 @@ std::vector<std::string> raisesLines(const OpModel &op) {
   return lines;
 }
 
-/// "ones((2, 3))", "ones((4,), dtype=\"int64\")".
+/// "F.ones((2, 3))", "F.ones((4,), dtype=\"int64\")".
 static std::string pythonOperand(const ExampleOperand &operand) {
   std::string dims;
   for (int64_t d : operand.shape)
@@ -174,7 +174,7 @@ static std::string pythonOperand(const ExampleOperand &operand) {
   else if (operand.shape.size() == 1)
     dims.pop_back();
   std::string dtype = operand.dtype == "f32" ? "" : ", dtype=\"" + numpyName(*parseDType(operand.dtype)).str() + "\"";
-  return "ones((" + dims + ")" + dtype + ")";
+  return "F.ones((" + dims + ")" + dtype + ")";
 }
 
 /// The operand for each shape of the sample; a variadic operand takes the shapes that the others leave.
@@ -202,20 +202,58 @@ std::vector<ExampleOperand> exampleOperands(const OpModel &op) {
   return list;
 }
 
+/// The call of an operator that has no function.
+static std::vector<std::string> applyLines(const OpModel &op) {
+  std::string attrs, operands;
+  for (const auto &[name, value] : op.samples.front().attrs)
+    attrs += (attrs.empty() ? "" : ", ") + name + "=" + pyValue(value);
+  for (const ExampleOperand &operand : exampleOperands(op))
+    operands += ", " + pythonOperand(operand);
+  return {">>> import tessera.functional as F", ">>> from tessera.core import apply",
+          ">>> from tessera.core.ops import builtin",
+          ">>> results = apply(builtin." + op.opdefName + "(" + attrs + ")" + operands + ")"};
+}
+
+/// The operands of the first sample as arguments: those of a variadic operand are a list.
+static std::string positionalArguments(const OpModel &op) {
+  std::vector<std::string> list;
+  for (const ValueModel &value : op.operands) {
+    std::vector<std::string> own;
+    for (const ExampleOperand &operand : exampleOperands(op))
+      if (operand.value->name == value.name)
+        own.push_back(pythonOperand(operand));
+    if (value.arity == '*')
+      list.push_back("[" + join(own, ", ") + "]");
+    else
+      list.insert(list.end(), own.begin(), own.end());
+  }
+  return join(list, ", ");
+}
+
+/// The call of the function, with the shape of its result in the place of `@shape`.
+static std::vector<std::string> callLines(const OpModel &op) {
+  std::string arguments = positionalArguments(op);
+  for (const auto &[name, value] : op.samples.front().attrs)
+    arguments += (arguments.empty() ? "" : ", ") + op.pyParameter(name) + "=" + pyValue(value);
+  StringRef part = StringRef(op.pyModule).rsplit('.').second;
+  std::string home = part == "fft" ? "F.fft." : StringRef(op.pyModule).starts_with("functional") ? "F." : "";
+  std::vector<std::string> lines{">>> import tessera.functional as F"};
+  if (home.empty())
+    lines.push_back(">>> from tessera." + op.pyModule + " import " + op.pyName);
+  std::string call = home + op.pyName + "(" + arguments + ")";
+  bool isOne = count_if(op.results, [](const ValueModel &v) { return !v.hidden; }) == 1 && op.results[0].arity == '1';
+  lines.push_back(isOne ? ">>> " + call + ".shape" : ">>> [each.shape for each in " + call + "]");
+  lines.push_back("@shape");
+  return lines;
+}
+
 std::vector<std::string> exampleLines(const OpModel &op) {
   if (std::string own = op.text("example"); !own.empty()) {
     SmallVector<StringRef> parts;
     StringRef(own).split(parts, '\n');
     return {parts.begin(), parts.end()};
   }
-  std::string attrs, operands;
-  for (const auto &[name, value] : op.samples.front().attrs)
-    attrs += (attrs.empty() ? "" : ", ") + name + "=" + pyValue(value);
-  for (const ExampleOperand &operand : exampleOperands(op))
-    operands += ", " + pythonOperand(operand);
-  return {">>> from tessera.core import apply", ">>> from tessera.core.ops import builtin",
-          ">>> from tessera.functional import ones",
-          ">>> results = apply(builtin." + op.opdefName + "(" + attrs + ")" + operands + ")"};
+  return op.pyName.empty() ? applyLines(op) : callLines(op);
 }
 
 std::string pySignature(const OpModel &op) {

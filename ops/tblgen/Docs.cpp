@@ -1,7 +1,8 @@
 //===- Docs.cpp - gen-tess-docs and gen-tess-markdown --------------------===//
 //
-// Where an operator's text in the dialect belongs stands `@ir`: its result types
-// need inference, which the readers of these outputs link (ops/table/Docs.h).
+// Where an operator's text in the dialect belongs stands `@ir`, and `@shape` where
+// the shapes of its example's results do: both need inference, which the readers of
+// these outputs link (ops/table/Docs.h).
 //
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/Describe.h"

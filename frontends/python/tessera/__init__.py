@@ -1,7 +1,7 @@
 """Tessera: eager tensors, and the same functions compiled whole.
 
->>> import tessera
->>> (tessera.tensor([1.0, 2.0]) + 1).tolist()
+>>> import tessera as ts
+>>> (ts.tensor([1.0, 2.0]) + 1).tolist()
 [2.0, 3.0]
 """
 
@@ -29,6 +29,7 @@ from . import (
     random,
 )
 from ._core import DTypeError, ShapeError
+from ._listed import listed as _listed
 from ._printing import set_printoptions
 from ._versions import __version__ as __version__
 from ._versions import show_versions
@@ -100,7 +101,8 @@ def _report_at_exit():
 def sync():
     """Waits until all that was asked for is computed, and raises what failed.
 
-    >>> sync()
+    >>> import tessera as ts
+    >>> ts.sync()
     """
     _core.sync()
 
@@ -136,6 +138,7 @@ __all__ = [
     "device",
     "distributions",
     "dtr",
+    "dtype",
     "enable_debug_log",
     "estimate",
     "float16",
@@ -191,3 +194,5 @@ __all__ = [
     "uint64",
     "uint8",
 ]
+
+__dir__ = _listed(*__all__, "__version__")

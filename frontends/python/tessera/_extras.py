@@ -8,6 +8,7 @@ def importing(tool, package, install):
     """Gives an ImportError within the form of every message: `tool` needs `package`, which
     `pip install` finds under `install`.
 
+    >>> from tessera._extras import importing
     >>> with importing("x", "nothing", "nothing"):
     ...     import nothing
     Traceback (most recent call last):

@@ -42,7 +42,8 @@ def _last_below(low, high, dtype):
 class RNG(Variates):
     """A generator of its own.
 
-    >>> RNG(seed=1).uniform(size=(2, 3)).shape
+    >>> import tessera as ts
+    >>> ts.random.RNG(seed=1).uniform(size=(2, 3)).shape
     (2, 3)
     """
 

@@ -13,7 +13,8 @@ intb4 = _core.low_bit_dtype("intb4")
 def is_lowbit(dtype):
     """Whether the dtype is intb1, intb2 or intb4.
 
-    >>> is_lowbit(intb4), is_lowbit("int8")
+    >>> import tessera as ts
+    >>> ts.dtype.is_lowbit(ts.dtype.intb4), ts.dtype.is_lowbit("int8")
     (True, False)
     """
     return _core.described_name(dtype) in ("intb1", "intb2", "intb4")

@@ -34,7 +34,8 @@ def _symmetric(kind, low, high):
     Raises:
         ValueError: scale must be finite and above 0; without an axis it must be one number
 
-    >>> get_scale({kind}(0.5))
+    >>> import tessera as ts
+    >>> ts.dtype.get_scale(ts.dtype.{kind}(0.5))
     0.5
     """
     return _named(_make, kind)
@@ -55,7 +56,8 @@ def _with_zero_point(kind, high):
         ValueError: scale must be finite and above 0, zero_point in range; without an axis they
             must be one number each
 
-    >>> get_zero_point({kind}(0.5, 3))
+    >>> import tessera as ts
+    >>> ts.dtype.get_zero_point(ts.dtype.{kind}(0.5, 3))
     3
     """
     return _named(_make, kind)
@@ -85,7 +87,9 @@ def _described(asking, dtype):
 def is_quantize(dtype):
     """Whether the dtype is quantized.
 
-    >>> is_quantize(qint8(0.5)), is_quantize(np.dtype("int8"))
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.dtype.is_quantize(ts.dtype.qint8(0.5)), ts.dtype.is_quantize(np.dtype("int8"))
     (True, False)
     """
     return _core.quantization(dtype) is not None
@@ -96,7 +100,8 @@ def get_scale(dtype):
 
     ValueError: the dtype must be quantized.
 
-    >>> get_scale(qint8([0.5, 0.1], axis=0))
+    >>> import tessera as ts
+    >>> ts.dtype.get_scale(ts.dtype.qint8([0.5, 0.1], axis=0))
     [0.5, 0.1]
     """
     return _described("get_scale", dtype)[1]
@@ -107,7 +112,8 @@ def get_zero_point(dtype):
 
     ValueError: the dtype must be quantized and have a zero point.
 
-    >>> get_zero_point(quint8(0.5, 128))
+    >>> import tessera as ts
+    >>> ts.dtype.get_zero_point(ts.dtype.quint8(0.5, 128))
     128
     """
     kind, _, zero_point, _ = _described("get_zero_point", dtype)
@@ -119,7 +125,9 @@ def get_zero_point(dtype):
 def is_dtype_equal(first, second):
     """Whether two dtypes are equal, metadata too (scale, zero point, intb), which `==` leaves out.
 
-    >>> is_dtype_equal(qint8(0.5), qint8(0.25)), qint8(0.5) == qint8(0.25)
+    >>> import tessera as ts
+    >>> coarse, fine = ts.dtype.qint8(0.5), ts.dtype.qint8(0.25)
+    >>> ts.dtype.is_dtype_equal(coarse, fine), coarse == fine
     (False, True)
     """
     if _core.described_name(first) != _core.described_name(second):
@@ -153,7 +161,10 @@ def _convert_to(kind):
     Raises:
         ValueError: arr must be a numpy.ndarray, q a {kind} dtype
 
-    >>> convert_to_{kind}(np.array([0.0, 0.5]), {_EXAMPLES[kind]}).tolist()
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> dtype = ts.dtype.{_EXAMPLES[kind]}
+    >>> ts.dtype.convert_to_{kind}(np.array([0.0, 0.5]), dtype).tolist()
     {_RESULTS[kind]}
     """
     return _named(_convert, name)
@@ -174,7 +185,10 @@ def _convert_from(kind):
     Raises:
         ValueError: arr must be a numpy.ndarray of a {kind} dtype
 
-    >>> convert_from_{kind}(np.array([0, 1], {_EXAMPLES[kind]})).tolist()
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> integers = np.array([0, 1], ts.dtype.{_EXAMPLES[kind]})
+    >>> ts.dtype.convert_from_{kind}(integers).tolist()
     {_STANDS_FOR[kind]}
     """
     return _named(_convert, name)

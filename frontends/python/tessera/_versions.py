@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 def versions():
     """Names and versions of what matters in a report of a bug.
 
+    >>> from tessera._versions import versions
     >>> sorted(versions())[:3]
     ['available_threads', 'bits_version', 'compiler']
     """
@@ -25,8 +26,9 @@ def show_versions(file=None):
     """Prints `versions`, one a line.
 
     >>> import io
+    >>> import tessera as ts
     >>> report = io.StringIO()
-    >>> show_versions(report)
+    >>> ts.show_versions(report)
     >>> "threads" in report.getvalue()
     True
     """

@@ -2,8 +2,8 @@
 
 AttributeError: only those attributes can be set. ValueError: a value must be one that holds here.
 
->>> from tessera import config
->>> config.async_level, config.deterministic_kernel
+>>> import tessera as ts
+>>> ts.config.async_level, ts.config.deterministic_kernel
 (2, False)
 """
 
@@ -12,6 +12,7 @@ import sys
 import types
 
 from . import _core
+from ._listed import listed as _listed
 
 __all__ = [
     "get_async_level",
@@ -30,13 +31,16 @@ __all__ = [
     "set_trace_limit",
 ]
 
+__dir__ = _listed(*__all__)
+
 _DEFAULT_CACHE_MB = 1024
 
 
 def get_num_threads():
     """How many threads a kernel uses.
 
-    >>> get_num_threads() >= 1
+    >>> import tessera as ts
+    >>> ts.config.get_num_threads() >= 1
     True
     """
     return _core.get_num_threads()
@@ -45,7 +49,8 @@ def get_num_threads():
 def set_num_threads(count):
     """How many threads a kernel uses from now on. ValueError: 1 to 1024.
 
-    >>> set_num_threads(get_num_threads())
+    >>> import tessera as ts
+    >>> ts.config.set_num_threads(ts.config.get_num_threads())
     """
     _core.set_num_threads(count)
 
@@ -53,7 +58,8 @@ def set_num_threads(count):
 def get_async_level():
     """See set_async_level.
 
-    >>> get_async_level()
+    >>> import tessera as ts
+    >>> ts.config.get_async_level()
     2
     """
     return _core.get_async_level()
@@ -72,8 +78,9 @@ def set_async_level(level):
     Values, and the order of all that a program shows, are the same. Waits for queued work.
     ValueError: the level must be 0, 1 or 2.
 
-    >>> set_async_level(0)
-    >>> set_async_level(2)
+    >>> import tessera as ts
+    >>> ts.config.set_async_level(0)
+    >>> ts.config.set_async_level(2)
     """
     _core.set_async_level(level)
 
@@ -81,7 +88,8 @@ def set_async_level(level):
 def get_check_finite():
     """See set_check_finite.
 
-    >>> get_check_finite()
+    >>> import tessera as ts
+    >>> ts.config.get_check_finite()
     False
     """
     return _core.get_check_finite()
@@ -96,14 +104,14 @@ def set_check_finite(enabled):
     functions run operator by operator; programs from files are not looked into. Holds for all
     threads; off by default, when it costs nothing.
 
-    >>> import tessera
-    >>> set_check_finite(True)
+    >>> import tessera as ts
+    >>> ts.config.set_check_finite(True)
     >>> try:
-    ...     tessera.functional.log(tessera.tensor([1.0, 0.0]))
+    ...     ts.functional.log(ts.tensor([1.0, 0.0]))
     ... except ValueError as error:
     ...     print(str(error).split(", at ")[0])
     log: result out must be finite, got -inf at [1] of f32[2] (x f32[2])
-    >>> set_check_finite(False)
+    >>> ts.config.set_check_finite(False)
     """
     _core.set_check_finite(enabled)
 
@@ -111,7 +119,8 @@ def set_check_finite(enabled):
 def get_cache_limit():
     """Bytes that compiled operators may take in memory.
 
-    >>> get_cache_limit() >= 1 << 20
+    >>> import tessera as ts
+    >>> ts.config.get_cache_limit() >= 1 << 20
     True
     """
     return _core.cache_stats()["limit"]
@@ -123,11 +132,12 @@ def set_cache_limit(max_bytes):
     A multiple of 16 bytes: each of 16 parts has its share, and keeps its latest operator whatever
     its size. ValueError: bytes must be at least 0.
 
-    >>> limit = get_cache_limit()
-    >>> set_cache_limit(1 << 20)
-    >>> get_cache_limit()
+    >>> import tessera as ts
+    >>> limit = ts.config.get_cache_limit()
+    >>> ts.config.set_cache_limit(1 << 20)
+    >>> ts.config.get_cache_limit()
     1048576
-    >>> set_cache_limit(limit)
+    >>> ts.config.set_cache_limit(limit)
     """
     _core.set_cache_limit(max_bytes)
 
@@ -135,7 +145,8 @@ def set_cache_limit(max_bytes):
 def get_trace_limit():
     """Bytes that recordings and programs of traced functions may take in memory.
 
-    >>> get_trace_limit() >= 1 << 20
+    >>> import tessera as ts
+    >>> ts.config.get_trace_limit() >= 1 << 20
     True
     """
     return _core.get_trace_limit()
@@ -147,11 +158,12 @@ def set_trace_limit(max_bytes):
     Signatures used least recently go, with a RuntimeWarning, and are recorded anew when they are
     called again; the latest stays whatever its size. ValueError: bytes must be at least 0.
 
-    >>> limit = get_trace_limit()
-    >>> set_trace_limit(1 << 20)
-    >>> get_trace_limit()
+    >>> import tessera as ts
+    >>> limit = ts.config.get_trace_limit()
+    >>> ts.config.set_trace_limit(1 << 20)
+    >>> ts.config.get_trace_limit()
     1048576
-    >>> set_trace_limit(limit)
+    >>> ts.config.set_trace_limit(limit)
     """
     _core.set_trace_limit(max_bytes)
 
@@ -159,7 +171,8 @@ def set_trace_limit(max_bytes):
 def get_disk_cache():
     """Folder and limit in bytes of the cache on disk; the folder is "" where there is none.
 
-    >>> folder, max_bytes = get_disk_cache()
+    >>> import tessera as ts
+    >>> folder, max_bytes = ts.config.get_disk_cache()
     >>> max_bytes > 0
     True
     """
@@ -172,10 +185,11 @@ def set_disk_cache(folder, max_bytes=_DEFAULT_CACHE_MB << 20):
     Files used least recently go first. A file that is damaged, or that another version or another
     processor wrote, counts for nothing. ValueError: bytes must be at least 0.
 
-    >>> set_disk_cache("")
-    >>> get_disk_cache()[0]
+    >>> import tessera as ts
+    >>> ts.config.set_disk_cache("")
+    >>> ts.config.get_disk_cache()[0]
     ''
-    >>> open_disk_cache()
+    >>> ts.config.open_disk_cache()
     """
     _core.set_disk_cache(os.fspath(folder), max_bytes)
 
@@ -185,7 +199,8 @@ def open_disk_cache():
 
     ValueError: TESS_CACHE_MB must be a number of MiB.
 
-    >>> open_disk_cache()
+    >>> import tessera as ts
+    >>> ts.config.open_disk_cache()
     """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.environ.get("TESS_CACHE_DIR", os.path.join(home, "tessera"))
@@ -200,7 +215,8 @@ def open_warm_set():
 
     A set of another version, or damaged, is ignored: `tessera.doctor` says why.
 
-    >>> open_warm_set()
+    >>> import tessera as ts
+    >>> ts.config.open_warm_set()
     """
     own = os.path.join(os.path.dirname(__file__), "warm_set")
     _core.open_warm_set(os.environ.get("TESS_WARM_SET", own))

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from . import _core
+from ._listed import listed as _listed
 
 __all__ = [
     "Device",
@@ -30,6 +31,8 @@ __all__ = [
     "set_prealloc_config",
 ]
 
+__dir__ = _listed(*__all__)
+
 
 class Device(str):
     """The name of a device. Names that mean one device are equal: `"cpu1"` and `"xpux"` are the
@@ -37,11 +40,12 @@ class Device(str):
     the number and the stream that it says or leaves open, `target` what code for it is compiled
     for. ValueError: there must be such a device.
 
-    >>> Device("xpux") == "cpu0", Device("sim0") == "cpu0"
+    >>> import tessera as ts
+    >>> ts.device.Device("xpux") == "cpu0", ts.device.Device("sim0") == "cpu0"
     (True, False)
-    >>> Device("cpu1").logical_name, Device("cpu1").physical_name
+    >>> ts.device.Device("cpu1").logical_name, ts.device.Device("cpu1").physical_name
     ('cpu1:0', 'cpu0:0')
-    >>> Device("cpu0").target, Device("sim0").target
+    >>> ts.device.Device("cpu0").target, ts.device.Device("sim0").target
     ('host', 'sim')
     """
 
@@ -98,7 +102,8 @@ def _named(function, device):
 def is_cuda_available():
     """An NVIDIA GPU can be used.
 
-    >>> is_cuda_available() == (get_device_count("gpu") > 0)
+    >>> import tessera as ts
+    >>> ts.is_cuda_available() == (ts.get_device_count("gpu") > 0)
     True
     """
     return get_device_count("gpu") > 0
@@ -107,7 +112,8 @@ def is_cuda_available():
 def is_cambricon_available():
     """False: there is no such device here.
 
-    >>> is_cambricon_available()
+    >>> import tessera as ts
+    >>> ts.is_cambricon_available()
     False
     """
     return False
@@ -116,7 +122,8 @@ def is_cambricon_available():
 def is_atlas_available():
     """False: there is no such device here.
 
-    >>> is_atlas_available()
+    >>> import tessera as ts
+    >>> ts.is_atlas_available()
     False
     """
     return False
@@ -125,7 +132,8 @@ def is_atlas_available():
 def is_rocm_available():
     """False: there is no such device here.
 
-    >>> is_rocm_available()
+    >>> import tessera as ts
+    >>> ts.is_rocm_available()
     False
     """
     return False
@@ -135,7 +143,8 @@ def get_device_count(device_type):
     """How many devices of a kind ("cpu", "gpu", "sim") there are; "xpu" is the kind of accelerator
     that there is, else the host. ValueError for another kind.
 
-    >>> get_device_count("cpu"), get_device_count("xpu")
+    >>> import tessera as ts
+    >>> ts.get_device_count("cpu"), ts.get_device_count("xpu")
     (1, 1)
     """
     count = _core.device_count(str(device_type))
@@ -149,7 +158,8 @@ def get_device_count(device_type):
 def get_default_device():
     """The device of tensors made without one, by the name that was set.
 
-    >>> get_default_device()
+    >>> import tessera as ts
+    >>> ts.get_default_device()
     'cpu0'
     """
     return _default
@@ -158,7 +168,8 @@ def get_default_device():
 def set_default_device(device="xpux"):
     """Makes new tensors on `device` from now on. ValueError: the device must exist.
 
-    >>> set_default_device("cpu0")
+    >>> import tessera as ts
+    >>> ts.set_default_device("cpu0")
     """
     global _default
     _core.set_default_device(str(device))
@@ -176,7 +187,8 @@ def call_when_chosen(function):
 def get_mem_status_bytes(device=None):
     """(bytes in all, bytes free) of the machine, or of a device with memory of its own.
 
-    >>> total, free = get_mem_status_bytes()
+    >>> import tessera as ts
+    >>> total, free = ts.get_mem_status_bytes()
     >>> total >= free
     True
     """
@@ -192,7 +204,8 @@ def get_mem_status_bytes(device=None):
 def get_allocated_memory(device=None):
     """Bytes that tensors hold.
 
-    >>> get_allocated_memory() >= 0
+    >>> import tessera as ts
+    >>> ts.get_allocated_memory() >= 0
     True
     """
     return _core.memory_stats(_named("get_allocated_memory", device))["in_use"]
@@ -201,7 +214,8 @@ def get_allocated_memory(device=None):
 def get_reserved_memory(device=None):
     """Bytes that the allocator holds, free ones included.
 
-    >>> get_reserved_memory() >= get_allocated_memory()
+    >>> import tessera as ts
+    >>> ts.get_reserved_memory() >= ts.get_allocated_memory()
     True
     """
     stats = _core.memory_stats(_named("get_reserved_memory", device))
@@ -212,7 +226,8 @@ def get_max_allocated_memory(device=None):
     """The most bytes that tensors held since the last reset; a thread's blocks of at most 4 KiB
     count when they reach 64 KiB together, or when someone asks.
 
-    >>> get_max_allocated_memory() >= 0
+    >>> import tessera as ts
+    >>> ts.get_max_allocated_memory() >= 0
     True
     """
     return _core.memory_stats(_named("get_max_allocated_memory", device))["peak"]
@@ -221,7 +236,8 @@ def get_max_allocated_memory(device=None):
 def get_max_reserved_memory(device=None):
     """The most bytes that the allocator held since the last reset, free ones included.
 
-    >>> get_max_reserved_memory() >= get_reserved_memory()
+    >>> import tessera as ts
+    >>> ts.get_max_reserved_memory() >= ts.get_reserved_memory()
     True
     """
     return _core.memory_stats(_named("get_max_reserved_memory", device))["peak_reserved"]
@@ -231,7 +247,8 @@ def coalesce_free_memory():
     """Gives memory that no tensor needs back to the system, of every device, but for the blocks of
     at most 4 KiB that other threads keep.
 
-    >>> coalesce_free_memory()
+    >>> import tessera as ts
+    >>> ts.coalesce_free_memory()
     """
     _core.sync()
     _core.give_back_free_memory()
@@ -240,7 +257,8 @@ def coalesce_free_memory():
 def reset_max_memory_stats(device=None):
     """Starts both maxima anew.
 
-    >>> reset_max_memory_stats()
+    >>> import tessera as ts
+    >>> ts.reset_max_memory_stats()
     """
     _core.reset_peak_memory(_named("reset_max_memory_stats", device))
 
@@ -248,7 +266,8 @@ def reset_max_memory_stats(device=None):
 def set_memory_limit(size, device=None):
     """Bytes that tensors on the device may take; more is a MemoryError.
 
-    >>> set_memory_limit(1 << 40)
+    >>> import tessera as ts
+    >>> ts.device.set_memory_limit(1 << 40)
     """
     _core.set_memory_limit(_named("set_memory_limit", device), size)
 
@@ -276,7 +295,8 @@ def get_cuda_compute_capability(device):
     """10 times the major plus the minor compute capability of CUDA device number `device`.
     RuntimeError: there must be a GPU. ValueError: the number must be that of one.
 
-    >>> is_cuda_available() and get_cuda_compute_capability(0) < 10
+    >>> import tessera as ts
+    >>> ts.is_cuda_available() and ts.get_cuda_compute_capability(0) < 10
     False
     """
     gpu = _cuda_device("get_cuda_compute_capability", device)
@@ -288,7 +308,8 @@ def get_cuda_device_property(device):
     of CUDA device number `device`. RuntimeError: there must be a GPU. ValueError: the number must
     be that of one.
 
-    >>> is_cuda_available() and get_cuda_device_property(0).total_memory < 1 << 20
+    >>> import tessera as ts
+    >>> ts.is_cuda_available() and ts.get_cuda_device_property(0).total_memory < 1 << 20
     False
     """
     return _cuda_device("get_cuda_device_property", device)
@@ -298,7 +319,8 @@ def get_cuda_version():
     """1000 times the major plus 10 times the minor version of CUDA whose headers the package was
     built with. RuntimeError: there must be a GPU.
 
-    >>> is_cuda_available() and get_cuda_version() < 1000
+    >>> import tessera as ts
+    >>> ts.is_cuda_available() and ts.get_cuda_version() < 1000
     False
     """
     return _core.gpu_system("get_cuda_version")[0]
@@ -308,7 +330,8 @@ def get_cuda_driver_version():
     """The newest CUDA that the driver runs, in the unit of get_cuda_version. RuntimeError: there
     must be a GPU.
 
-    >>> is_cuda_available() and get_cuda_driver_version() < 1000
+    >>> import tessera as ts
+    >>> ts.is_cuda_available() and ts.get_cuda_driver_version() < 1000
     False
     """
     return _core.gpu_system("get_cuda_driver_version")[1]
@@ -317,7 +340,8 @@ def get_cuda_driver_version():
 def get_cudnn_version():
     """RuntimeError: cuDNN is not used, so there is no version of it.
 
-    >>> get_cudnn_version()
+    >>> import tessera as ts
+    >>> ts.get_cudnn_version()
     Traceback (most recent call last):
     RuntimeError: get_cudnn_version: there is no cuDNN (this package does not use it)
     """
@@ -327,7 +351,8 @@ def get_cudnn_version():
 def get_tensorrt_version():
     """RuntimeError: TensorRT is not used, so there is no version of it.
 
-    >>> get_tensorrt_version()
+    >>> import tessera as ts
+    >>> ts.get_tensorrt_version()
     Traceback (most recent call last):
     RuntimeError: get_tensorrt_version: there is no TensorRT (this package does not use it)
     """
@@ -341,7 +366,8 @@ def set_prealloc_config(alignment=1, min_req=32 << 20, max_overhead=0, growth_fa
     `growth_factor`. RuntimeError: no device reserves memory ahead of its use. ValueError: alignment
     and min_req must be positive, max_overhead not negative, growth_factor at least 1.
 
-    >>> set_prealloc_config(alignment=0)
+    >>> import tessera as ts
+    >>> ts.set_prealloc_config(alignment=0)
     Traceback (most recent call last):
     ValueError: set_prealloc_config: alignment must be at least 1, got 0
     """

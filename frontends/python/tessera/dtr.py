@@ -7,20 +7,23 @@ function saved, where it is called.
 AttributeError: only the settings can be set. ValueError: bytes must be at least 0. TypeError: they
 must be an int or a text such as "2GB", `enable_sqrt_sampling` a bool.
 
->>> from tessera import dtr
->>> dtr.eviction_threshold = "2GB"
->>> dtr.eviction_threshold
+>>> import tessera as ts
+>>> ts.dtr.eviction_threshold = "2GB"
+>>> ts.dtr.eviction_threshold
 2147483648
->>> dtr.eviction_threshold = 0
+>>> ts.dtr.eviction_threshold = 0
 """
 
 import re
 import sys
 import types
 
+from ._listed import listed as _listed
 from .logger import say_later
 
 __all__ = ["disable", "enable"]
+
+__dir__ = _listed(*__all__)
 
 _UNITS = {"b": 0, "kb": 10, "mb": 20, "gb": 30}  # powers of two
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?b)", re.IGNORECASE)
@@ -29,8 +32,9 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?b)", re.IGNORECASE)
 def enable():
     """Says that tensors may be dropped to be computed again.
 
-    >>> enable()
-    >>> disable()
+    >>> import tessera as ts
+    >>> ts.dtr.enable()
+    >>> ts.dtr.disable()
     """
     say_later("dtr")
 

@@ -5,8 +5,8 @@ A quantized one, as `qint8(0.1)`, is the dtype of the integers that are stored, 
 zero point as metadata; so are `intb1`, `intb2` and `intb4`, whose numbers are the odd integers of b
 bits, 1 - 2**b to 2**b - 1. NumPy does not compare metadata: `is_dtype_equal` does.
 
->>> import tessera
->>> tessera.tensor([1.0]).dtype == float32
+>>> import tessera as ts
+>>> ts.tensor([1.0]).dtype == ts.float32
 True
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ._foreign_dtypes import NAMES as _FOREIGN
 from ._foreign_dtypes import foreign_dtype as _foreign_dtype
+from ._listed import listed as _listed
 from ._low_bit import intb1, intb2, intb4, is_lowbit
 from ._quantized import (
     convert_from_qint1,
@@ -106,6 +107,8 @@ __all__ = [
     "uint64",
     "uint8",
 ]
+
+__dir__ = _listed(*__all__)
 
 
 def __getattr__(name):

@@ -4,8 +4,8 @@ Loggers are those of Python's `logging`, so every thread may use them. A message
 its logger; on a terminal the level is coloured, unless the environment has NO_COLOR
 (https://no-color.org).
 
->>> from tessera import logger
->>> logger.get_logger("part").name
+>>> import tessera as ts
+>>> ts.logger.get_logger("part").name
 'tessera.part'
 """
 
@@ -14,7 +14,11 @@ import os
 import sys
 import threading
 
+from ._listed import listed as _listed
+
 __all__ = ["enable_debug_log", "get_logger", "set_log_file", "set_log_level"]
+
+__dir__ = _listed(*__all__)
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _COLORS = {"DEBUG": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "1;31"}  # of ECMA-48
@@ -59,7 +63,8 @@ class _Terminal(logging.StreamHandler):
 def get_logger(name=None):
     """A logger below "tessera", or "tessera" itself without a name, with the package's format.
 
-    >>> get_logger().name, get_logger("part").name, get_logger("tessera.part").name
+    >>> import tessera as ts
+    >>> ts.get_logger().name, ts.get_logger("part").name, ts.get_logger("tessera.part").name
     ('tessera', 'tessera.part', 'tessera.part')
     """
     if name is None or name == "tessera":
@@ -74,8 +79,9 @@ def set_log_level(level, update_existing=True):
     `update_existing` loggers that were asked for before keep theirs. ValueError: level must be one
     of these.
 
-    >>> old = set_log_level("INFO")
-    >>> set_log_level(old)
+    >>> import tessera as ts
+    >>> old = ts.set_log_level("INFO")
+    >>> ts.set_log_level(old)
     20
     """
     number = _LEVELS.index(level) * 10 + 10 if level in _LEVELS else level
@@ -99,11 +105,12 @@ def set_log_file(fout, mode="a"):
     `fout` is a path, which is opened with `mode`, or an object with `write` and `flush`, which
     stays open. TypeError: fout must be one of these. OSError: a path must be writable.
 
+    >>> import tessera as ts
     >>> import io
     >>> file = io.StringIO()
-    >>> set_log_file(file)
-    >>> get_logger("part").error("lost")
-    >>> set_log_file(None)
+    >>> ts.set_log_file(file)
+    >>> ts.get_logger("part").error("lost")
+    >>> ts.set_log_file(None)
     >>> file.getvalue().endswith("ERROR tessera.part: lost\\n")
     True
     """
@@ -139,9 +146,10 @@ def _file_handler(fout, mode):
 def enable_debug_log():
     """Logs everything: `set_log_level("DEBUG")`.
 
-    >>> old = set_log_level("WARNING")
-    >>> enable_debug_log()
-    >>> set_log_level(old)
+    >>> import tessera as ts
+    >>> old = ts.set_log_level("WARNING")
+    >>> ts.enable_debug_log()
+    >>> ts.set_log_level(old)
     10
     """
     set_log_level("DEBUG")

@@ -9,6 +9,7 @@ import sys
 from ._core import Tensor  # noqa: F401  # the examples have it
 from ._generator import RNG
 from ._known_form import export_known_form
+from ._listed import listed as _listed
 from .device import call_when_chosen, get_default_device
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "shuffle",
     "uniform",
 ]
+
+__dir__ = _listed(*__all__)
 
 _DEFAULT_SEED = 0x7E55E7A
 
@@ -70,10 +73,11 @@ def seed(seed):
     """Restarts the generator behind this module's functions, init and dropout from the int `seed`,
     at least 0 (ValueError).
 
-    >>> seed(3)
-    >>> first = uniform(size=2).tolist()
-    >>> seed(3)
-    >>> uniform(size=2).tolist() == first
+    >>> import tessera as ts
+    >>> ts.random.seed(3)
+    >>> first = ts.random.uniform(size=2).tolist()
+    >>> ts.random.seed(3)
+    >>> ts.random.uniform(size=2).tolist() == first
     True
     """
     default_rng.reseed(seed)
@@ -94,7 +98,8 @@ def uniform(low=0.0, high=1.0, size=None):
         TypeError: size must be ints
 
     Example:
-        >>> uniform(2, 3, size=(2, 2)).shape
+        >>> import tessera as ts
+        >>> ts.random.uniform(2, 3, size=(2, 2)).shape
         (2, 2)
     """
     return default_rng.uniform(low, high, size)
@@ -115,7 +120,8 @@ def normal(mean=0.0, std=1.0, size=None):
         TypeError: size must be ints
 
     Example:
-        >>> normal(size=5).shape
+        >>> import tessera as ts
+        >>> ts.random.normal(size=5).shape
         (5,)
     """
     return default_rng.normal(mean, std, size)
@@ -140,7 +146,8 @@ def exponential(scale=None, size=None, *, rate=None):
         TypeError: size must be ints
 
     Example:
-        >>> exponential(rate=0.5, size=3).min().item() >= 0
+        >>> import tessera as ts
+        >>> ts.random.exponential(rate=0.5, size=3).min().item() >= 0
         True
     """
     return default_rng.exponential(scale, size, rate=rate)
@@ -160,7 +167,8 @@ def gamma(shape, scale=1.0, size=None):
         ValueError: numbers must be positive; shape and scale must broadcast
 
     Example:
-        >>> gamma(Tensor([1.0, 2.0]), size=3).shape
+        >>> import tessera as ts
+        >>> ts.random.gamma(ts.Tensor([1.0, 2.0]), size=3).shape
         (3, 2)
     """
     return default_rng.gamma(shape, scale, size)
@@ -180,7 +188,8 @@ def beta(alpha, beta, size=None):
         ValueError: numbers must be positive; alpha and beta must broadcast
 
     Example:
-        >>> beta(2, 1, size=3).max().item() <= 1
+        >>> import tessera as ts
+        >>> ts.random.beta(2, 1, size=3).max().item() <= 1
         True
     """
     return default_rng.beta(alpha, beta, size)
@@ -200,7 +209,8 @@ def poisson(lam, size=None):
         ValueError: a number must be at least 0
 
     Example:
-        >>> poisson(0.0, size=2).tolist()
+        >>> import tessera as ts
+        >>> ts.random.poisson(0.0, size=2).tolist()
         [0.0, 0.0]
     """
     return default_rng.poisson(lam, size)
@@ -220,7 +230,8 @@ def bernoulli(p, size=None):
         ValueError: a number must be in [0, 1]
 
     Example:
-        >>> bernoulli(Tensor([0.0, 1.0])).tolist()
+        >>> import tessera as ts
+        >>> ts.random.bernoulli(ts.Tensor([0.0, 1.0])).tolist()
         [0.0, 1.0]
     """
     return default_rng.bernoulli(p, size)
@@ -241,7 +252,8 @@ def randint(low, high=None, size=None, dtype="int32"):
         ValueError: high - low must be in [1, 2^32]
 
     Example:
-        >>> randint(3, 4, size=2).tolist()
+        >>> import tessera as ts
+        >>> ts.random.randint(3, 4, size=2).tolist()
         [3, 3]
     """
     return default_rng.randint(low, high, size, dtype)
@@ -264,7 +276,8 @@ def multinomial(input, num_samples, replacement=False):
         TypeError: input must be a tensor
 
     Example:
-        >>> multinomial(Tensor([0.0, 2.0]), 2, replacement=True).tolist()
+        >>> import tessera as ts
+        >>> ts.random.multinomial(ts.Tensor([0.0, 2.0]), 2, replacement=True).tolist()
         [1, 1]
     """
     return default_rng.multinomial(input, num_samples, replacement)
@@ -287,7 +300,8 @@ def choice(a, size=None, replace=True, p=None):
             the shape [N], and its numbers be at least 0 and somewhere above it
 
     Example:
-        >>> sorted(choice(3, size=3, replace=False).tolist())
+        >>> import tessera as ts
+        >>> sorted(ts.random.choice(3, size=3, replace=False).tolist())
         [0, 1, 2]
     """
     return default_rng.choice(a, size, replace, p)
@@ -308,7 +322,8 @@ def permutation(n, dtype=None):
         TypeError: n must be an int or a tensor
 
     Example:
-        >>> sorted(permutation(3).tolist())
+        >>> import tessera as ts
+        >>> sorted(ts.random.permutation(3).tolist())
         [0, 1, 2]
     """
     return default_rng.permutation(n, dtype)
@@ -327,8 +342,9 @@ def shuffle(inp):
         TypeError: inp must be a tensor
 
     Example:
-        >>> x = Tensor([1, 2, 3])
-        >>> shuffle(x)
+        >>> import tessera as ts
+        >>> x = ts.Tensor([1, 2, 3])
+        >>> ts.random.shuffle(x)
         >>> sorted(x.tolist())
         [1, 2, 3]
     """

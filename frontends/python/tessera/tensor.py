@@ -41,7 +41,8 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
         TypeError: data must hold numbers, dtype must be a known one, name a str
 
     Example:
-        >>> tensor([[1, 2], [3, 4]])
+        >>> import tessera as ts
+        >>> ts.tensor([[1, 2], [3, 4]])
         Tensor([[1, 2],
                 [3, 4]], dtype=int32, device=cpu0)
     """
@@ -53,7 +54,9 @@ def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=N
 def asarray(data, dtype=None, device=None):
     """As `tensor`, but an array keeps its dtype, and a tensor is returned as it is.
 
-    >>> asarray(np.zeros(2)).dtype
+    >>> import numpy as np
+    >>> import tessera as ts
+    >>> ts.asarray(np.zeros(2)).dtype
     dtype('float64')
     """
     if isinstance(data, Tensor) and (dtype is None or is_dtype_equal(dtype, data.dtype)):
@@ -93,7 +96,8 @@ def _qparams(self):
     """What describes its numbers as integers, a quantization.QParams that may be changed: at first
     those of a quantized dtype, else none.
 
-    >>> tensor([1.0]).qparams.scale is None
+    >>> import tessera as ts
+    >>> ts.tensor([1.0]).qparams.scale is None
     True
     """
     if id(self) not in _known_qparams:
@@ -125,7 +129,8 @@ def _like(self, value):
 def _reset_zero(self):
     """Sets every element to 0; shape and dtype stay.
 
-    >>> x = tensor([1, 2])
+    >>> import tessera as ts
+    >>> x = ts.tensor([1, 2])
     >>> x.reset_zero()
     >>> x.tolist()
     [0, 0]
@@ -143,12 +148,13 @@ def _register_hook(self, hook):
     TypeError: hook must be callable. ValueError: a gradient that it returns must have the shape and
     dtype of the one that it got.
 
+    >>> import tessera as ts
     >>> from tessera.autodiff import grad
     >>> def double(x):
     ...     y = x * x
     ...     y.register_hook(lambda gradient: gradient * 10)
     ...     return y.sum()
-    >>> grad(double)(tensor([3.0])).tolist()
+    >>> grad(double)(ts.tensor([3.0])).tolist()
     [60.0]
     """
     return _hooks.register(self, hook)
@@ -160,7 +166,8 @@ def _to(self, device):
 
     ValueError: the device must exist.
 
-    >>> tensor([1, 2]).to("cpu0").device
+    >>> import tessera as ts
+    >>> ts.tensor([1, 2]).to("cpu0").device
     'cpu0'
     """
     if isinstance(device, str) and self.device == device:  # an array has no one answer
@@ -176,7 +183,8 @@ def _to_device(self, device, /, *, stream=None):
 
     ValueError: stream must be None, and the device must exist.
 
-    >>> tensor([1, 2]).to_device("cpu0").device
+    >>> import tessera as ts
+    >>> ts.tensor([1, 2]).to_device("cpu0").device
     'cpu0'
     """
     if stream is not None:

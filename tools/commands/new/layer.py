@@ -14,7 +14,10 @@ def add(changes, name, family=None, file=None):
     changes.append(places.MODULE_TESTS, names.filled("module.test", Name=name, name=lower))
     row = f'    "{name}": [(M.{name}, ROWS)],\n'
     changes.insert_before_end(places.BATCHES, "CASES = {", "}", row)
+    meaning = f'    "{name}": {{"factor": ("float", "what the input is multiplied by")}},\n'
+    changes.insert_before_end(places.ARGUMENTS, "OF_CLASS = {", "}", meaning)
     changes.edit(path, f"class {name}(")
     changes.edit(places.CASES, f'"{lower}": (')
     changes.edit(places.MODULE_TESTS, f"def test_{lower}(")
     changes.edit(places.BATCHES, f'"{name}": [')
+    changes.edit(places.ARGUMENTS, f'"{name}": {{')

@@ -29,7 +29,8 @@ class autocast(ContextDecorator):  # noqa: N801
         TypeError: enabled must be a bool
 
     Example:
-        >>> from tessera import functional as F
+        >>> import tessera.functional as F
+        >>> from tessera.amp import autocast
         >>> with autocast(low_prec_dtype="bfloat16"):
         ...     y = F.ones((2, 2)) @ F.ones((2, 2))
         ...     (y.dtype.name, F.softmax(y).dtype.name)

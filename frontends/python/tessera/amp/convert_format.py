@@ -22,8 +22,9 @@ def convert_tensor_format(x, inplace=True):
         x, or the new tensor
 
     Example:
-        >>> from tessera.functional import ones
-        >>> convert_tensor_format(ones((1, 3, 2, 2))).format
+        >>> import tessera.functional as F
+        >>> from tessera.amp import convert_tensor_format
+        >>> convert_tensor_format(F.ones((1, 3, 2, 2))).format
         'nhwc'
     """
     if x.ndim not in _RANKS:
@@ -38,8 +39,9 @@ def convert_module_format(module, inplace=True):
     """`module`, or without `inplace` a copy of it, whose parameters and buffers have the format
     "nhwc": see convert_tensor_format.
 
-    >>> from tessera.module import Conv2d
-    >>> convert_module_format(Conv2d(3, 8, 3)).weight.format
+    >>> import tessera.module as M
+    >>> from tessera.amp import convert_module_format
+    >>> convert_module_format(M.Conv2d(3, 8, 3)).weight.format
     'nhwc'
     """
     module = module if inplace else copy.deepcopy(module)

@@ -25,11 +25,12 @@ class Settings(types.ModuleType):
     "float16" or "bfloat16", and `high_prec_dtype`, "float32" or "float64". TypeError: enabled must
     be a bool. ValueError: the dtypes must be among these.
 
-    >>> from tessera import amp, functional as F
-    >>> amp.enabled = True
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> ts.amp.enabled = True
     >>> (F.ones((2, 2)) @ F.ones((2, 2))).dtype.name
     'float16'
-    >>> amp.enabled = False
+    >>> ts.amp.enabled = False
     """
 
     enabled = _setting(0, "Whether operators choose their precision.")

@@ -4,8 +4,8 @@ data-apis.org/array-api/2024.12 says what each function does; docs/reference/arr
 Tessera differs and why. Every function is made of Tessera's operators: it runs in traces, on every
 device, and has a gradient where they have one. The package is imported when it is first used.
 
->>> import tessera
->>> xp = tessera.tensor([1.0, 2.0]).__array_namespace__()
+>>> import tessera as ts
+>>> xp = ts.tensor([1.0, 2.0]).__array_namespace__()
 >>> xp.sum(xp.asarray([3, 4])).item()
 7
 """

@@ -22,7 +22,8 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     copy=False the memory of `obj` is shared. ValueError: it must then be possible. OverflowError:
     ints must be numbers of their dtype.
 
-    >>> asarray([1, 2]).dtype
+    >>> from tessera import array_api as xp
+    >>> xp.asarray([1, 2]).dtype
     dtype('int32')
     """
     if isinstance(obj, Tensor):
@@ -84,7 +85,9 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """A tensor over the memory of an array of another library, as
     `tessera.utils.dlpack.from_dlpack`; of a tensor the tensor itself, on any device and in a trace.
 
-    >>> from_dlpack(np.zeros(2)).dtype
+    >>> import numpy as np
+    >>> from tessera import array_api as xp
+    >>> xp.from_dlpack(np.zeros(2)).dtype
     dtype('float64')
     """
     if isinstance(x, Tensor):
@@ -95,7 +98,8 @@ def from_dlpack(x, /, *, device=None, copy=None):
 def full(shape, fill_value, *, dtype=None, device=None):
     """A tensor with one value everywhere: a number, or a tensor of rank 0.
 
-    >>> full((2,), 7).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.full((2,), 7).tolist()
     [7, 7]
     """
     if isinstance(fill_value, Tensor):
@@ -110,7 +114,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
 def full_like(x, /, fill_value, *, dtype=None, device=None):
     """As `full`, in the shape of `x`, and in its dtype and on its device where none is given.
 
-    >>> full_like(asarray([1.5, 2.5]), 7).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.full_like(xp.asarray([1.5, 2.5]), 7).tolist()
     [7.0, 7.0]
     """
     return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device or x.device)
@@ -119,7 +124,8 @@ def full_like(x, /, fill_value, *, dtype=None, device=None):
 def zeros(shape, *, dtype=None, device=None):
     """A tensor of zeros, float32 where no dtype is given.
 
-    >>> zeros(2).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.zeros(2).tolist()
     [0.0, 0.0]
     """
     return _made(device, _ops.full, shape, 0, dtype or float32)
@@ -128,7 +134,8 @@ def zeros(shape, *, dtype=None, device=None):
 def zeros_like(x, /, *, dtype=None, device=None):
     """As `zeros`, in the shape of `x`, and in its dtype and on its device where none is given.
 
-    >>> zeros_like(asarray([1, 2])).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.zeros_like(xp.asarray([1, 2])).tolist()
     [0, 0]
     """
     return zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
@@ -137,7 +144,8 @@ def zeros_like(x, /, *, dtype=None, device=None):
 def ones(shape, *, dtype=None, device=None):
     """A tensor of ones, float32 where no dtype is given.
 
-    >>> ones(2).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.ones(2).tolist()
     [1.0, 1.0]
     """
     return _made(device, _ops.full, shape, 1, dtype or float32)
@@ -146,7 +154,8 @@ def ones(shape, *, dtype=None, device=None):
 def ones_like(x, /, *, dtype=None, device=None):
     """As `ones`, in the shape of `x`, and in its dtype and on its device where none is given.
 
-    >>> ones_like(asarray([1, 2])).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.ones_like(xp.asarray([1, 2])).tolist()
     [1, 1]
     """
     return ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
@@ -155,7 +164,8 @@ def ones_like(x, /, *, dtype=None, device=None):
 def empty(shape, *, dtype=None, device=None):
     """A tensor whose elements are not said: zeros.
 
-    >>> empty((2, 3)).shape
+    >>> from tessera import array_api as xp
+    >>> xp.empty((2, 3)).shape
     (2, 3)
     """
     return zeros(shape, dtype=dtype, device=device)
@@ -164,7 +174,8 @@ def empty(shape, *, dtype=None, device=None):
 def empty_like(x, /, *, dtype=None, device=None):
     """As `empty`, in the shape of `x`, and in its dtype and on its device where none is given.
 
-    >>> empty_like(asarray([1, 2])).dtype
+    >>> from tessera import array_api as xp
+    >>> xp.empty_like(xp.asarray([1, 2])).dtype
     dtype('int32')
     """
     return zeros_like(x, dtype=dtype, device=device)
@@ -176,7 +187,8 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     int32 of ints, else float32, where no dtype is given. ValueError: step must not be 0.
     OverflowError: ints must be numbers of their dtype.
 
-    >>> arange(1, 7, 2).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.arange(1, 7, 2).tolist()
     [1, 3, 5]
     """
     start, stop = (0, start) if stop is None else (start, stop)
@@ -196,7 +208,8 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
 
     float32, or complex64 where an end is complex. ValueError: num must not be negative.
 
-    >>> linspace(0, 1, 4, endpoint=False).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.linspace(0, 1, 4, endpoint=False).tolist()
     [0.0, 0.25, 0.5, 0.75]
     """
     iscomplex = isinstance(start, complex) or isinstance(stop, complex)
@@ -225,7 +238,8 @@ def _line(start, stop, num, dtype, device, endpoint):
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """A matrix with ones on the diagonal `k` and zeros elsewhere, float32 where no dtype is given.
 
-    >>> eye(2, 3, k=1).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.eye(2, 3, k=1).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
     n_cols = n_rows if n_cols is None else n_cols
@@ -241,7 +255,8 @@ def meshgrid(*arrays, indexing="xy"):
 
     ValueError: arrays must have one axis; indexing must be "xy" or "ij".
 
-    >>> [each.tolist() for each in meshgrid(asarray([1, 2]), asarray([3]))]
+    >>> from tessera import array_api as xp
+    >>> [each.tolist() for each in xp.meshgrid(xp.asarray([1, 2]), xp.asarray([3]))]
     [[[1, 2]], [[3, 3]]]
     """
     return tuple(_ops.copy(each) for each in _functional.meshgrid(*arrays, indexing=indexing))
@@ -250,7 +265,8 @@ def meshgrid(*arrays, indexing="xy"):
 def tril(x, /, *, k=0):
     """Matrices with zeros above the diagonal `k`.
 
-    >>> tril(ones((2, 2))).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.tril(xp.ones((2, 2))).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
     return _ops.tril(x, k)
@@ -259,7 +275,8 @@ def tril(x, /, *, k=0):
 def triu(x, /, *, k=0):
     """Matrices with zeros below the diagonal `k`.
 
-    >>> triu(ones((2, 2))).tolist()
+    >>> from tessera import array_api as xp
+    >>> xp.triu(xp.ones((2, 2))).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
     return _ops.triu(x, k)

@@ -85,7 +85,7 @@ def astype(x, dtype, /, *, copy=True, device=None):
     real one, whose part `real` takes.
 
     >>> from tessera import array_api as xp
-    >>> astype(xp.asarray([1.5, -1.5]), xp.int32).tolist()
+    >>> xp.astype(xp.asarray([1.5, -1.5]), xp.int32).tolist()
     [1, -1]
     """
     result = _ops.copy(x) if copy and x.dtype == dtype else cast(x, dtype)
@@ -95,7 +95,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
 def can_cast(from_, to, /):
     """Whether numbers of the dtype, or of a tensor, promote to dtype `to`.
 
-    >>> can_cast(int8, int16), can_cast(float64, float32)
+    >>> from tessera import array_api as xp
+    >>> xp.can_cast(xp.int8, xp.int16), xp.can_cast(xp.float64, xp.float32)
     (True, False)
     """
     try:
@@ -108,7 +109,8 @@ class finfo:  # noqa: N801
     """What floating-point numbers of a dtype, or of a tensor, are: `bits`, `eps`, `max`, `min`,
     `smallest_normal`, `dtype`; of complex ones their parts.
 
-    >>> finfo(float32).bits
+    >>> from tessera import array_api as xp
+    >>> xp.finfo(xp.float32).bits
     32
     """
 
@@ -125,7 +127,8 @@ class finfo:  # noqa: N801
 class iinfo:  # noqa: N801
     """What integers of a dtype, or of a tensor, are: `bits`, `max`, `min`, `dtype`.
 
-    >>> iinfo(int8).max
+    >>> from tessera import array_api as xp
+    >>> xp.iinfo(xp.int8).max
     127
     """
 
@@ -144,7 +147,8 @@ def isdtype(dtype, kind):
 
     ValueError: a name must be that of a kind.
 
-    >>> isdtype(int8, ("integral", float64))
+    >>> from tessera import array_api as xp
+    >>> xp.isdtype(xp.int8, ("integral", xp.float64))
     True
     """
     if isinstance(kind, tuple):
@@ -162,7 +166,8 @@ def result_type(*arrays_and_dtypes):
 
     TypeError: there must be one dtype or tensor at least, and a common dtype.
 
-    >>> result_type(int8, int16), result_type(float32, 2)
+    >>> from tessera import array_api as xp
+    >>> xp.result_type(xp.int8, xp.int16), xp.result_type(xp.float32, 2)
     (dtype('int16'), dtype('float32'))
     """
     numbers = [each for each in arrays_and_dtypes if type(each) in DEFAULTS]

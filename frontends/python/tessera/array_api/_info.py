@@ -11,7 +11,8 @@ _MOST_AXES = 8
 class ArrayNamespaceInfo:
     """Answers of `__array_namespace_info__()`.
 
-    >>> ArrayNamespaceInfo().capabilities()["max dimensions"]
+    >>> from tessera import array_api as xp
+    >>> xp.__array_namespace_info__().capabilities()["max dimensions"]
     8
     """
 
@@ -56,7 +57,8 @@ class ArrayNamespaceInfo:
 def __array_namespace_info__():  # noqa: N807  # the standard's name
     """An object that says what the namespace can do.
 
-    >>> __array_namespace_info__().default_dtypes()["integral"]
+    >>> from tessera import array_api as xp
+    >>> xp.__array_namespace_info__().default_dtypes()["integral"]
     dtype('int32')
     """
     return ArrayNamespaceInfo()

@@ -2,6 +2,7 @@
 rules; and vmap, which makes a function of elements one of whole tensors.
 """
 
+from .._listed import listed as _listed
 from .anomaly import detect_anomaly
 from .checkpoint import checkpoint
 from .derivatives import hessian, jacobian, jvp
@@ -26,3 +27,5 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+__dir__ = _listed(*__all__)

@@ -15,12 +15,13 @@ def detect_anomaly():
     error. Calls whose gradients are taken within must have been made within. Holds for all threads;
     it may also decorate a function.
 
-    >>> import tessera
-    >>> x = tessera.Parameter([0.0, 4.0])
-    >>> manager = tessera.autodiff.GradManager().attach(x)
+    >>> import tessera as ts
+    >>> from tessera.autodiff import detect_anomaly
+    >>> x = ts.Parameter([0.0, 4.0])
+    >>> manager = ts.autodiff.GradManager().attach(x)
     >>> try:
     ...     with detect_anomaly(), manager:
-    ...         manager.backward(tessera.functional.sqrt(x).sum())
+    ...         manager.backward(ts.functional.sqrt(x).sum())
     ... except ValueError as error:
     ...     print("in the gradient of sqrt" in str(error))
     True

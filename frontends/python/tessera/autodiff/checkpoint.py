@@ -33,9 +33,10 @@ def checkpoint(function, *args, **kwargs):
             is taken; the function must return the same shapes and dtypes when it runs again
 
     Example:
-        >>> from tessera import tensor
+        >>> import tessera as ts
+        >>> from tessera.autodiff import checkpoint
         >>> from tessera.autodiff import grad
-        >>> grad(lambda x: checkpoint(lambda t: t * t * t, x))(tensor(2.0)).item()
+        >>> grad(lambda x: checkpoint(lambda t: t * t * t, x))(ts.tensor(2.0)).item()
         12.0
     """
     if args or kwargs:

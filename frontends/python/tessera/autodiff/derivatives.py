@@ -56,8 +56,10 @@ def jvp(fun, primals, tangents):
         NotImplementedError: an operator on the way has no gradient, or its gradient has none
 
     Example:
-        >>> from tessera import tensor
-        >>> y, dy = jvp(lambda a, b: a * b, (tensor([2.0]), tensor([5.0])), (tensor([1.0]),) * 2)
+        >>> import tessera as ts
+        >>> from tessera.autodiff import jvp
+        >>> one = ts.tensor([1.0])
+        >>> y, dy = jvp(lambda a, b: a * b, (ts.tensor([2.0]), ts.tensor([5.0])), (one, one))
         >>> y.tolist(), dy.tolist()
         ([10.0], [7.0])
     """
@@ -129,8 +131,9 @@ def jacobian(fun, argnums=0):
         NotImplementedError: an operator on the way has no gradient
 
     Example:
-        >>> from tessera import tensor
-        >>> jacobian(lambda x: x * x.sum())(tensor([1.0, 2.0])).tolist()
+        >>> import tessera as ts
+        >>> from tessera.autodiff import jacobian
+        >>> jacobian(lambda x: x * x.sum())(ts.tensor([1.0, 2.0])).tolist()
         [[4.0, 1.0], [2.0, 5.0]]
     """
 
@@ -254,8 +257,9 @@ def hessian(fun, argnums=0):
         NotImplementedError: an operator on the way has no gradient, or its gradient has none
 
     Example:
-        >>> from tessera import tensor
-        >>> hessian(lambda x: (x * x * x).sum())(tensor([1.0, 2.0])).tolist()
+        >>> import tessera as ts
+        >>> from tessera.autodiff import hessian
+        >>> hessian(lambda x: (x * x * x).sum())(ts.tensor([1.0, 2.0])).tolist()
         [[6.0, 0.0], [0.0, 12.0]]
     """
     return jacobian(jacobian(fun, argnums), argnums)

@@ -40,8 +40,9 @@ def value_and_grad(fun, argnums=0, has_aux=False):
         NotImplementedError: an operator on the way has no gradient
 
     Example:
-        >>> from tessera import tensor
-        >>> value, slope = value_and_grad(lambda x: (x * x).sum())(tensor([1.0, 2.0]))
+        >>> import tessera as ts
+        >>> from tessera.autodiff import value_and_grad
+        >>> value, slope = value_and_grad(lambda x: (x * x).sum())(ts.tensor([1.0, 2.0]))
         >>> value.item(), slope.tolist()
         (5.0, [2.0, 4.0])
     """
@@ -69,8 +70,9 @@ def grad(fun, argnums=0, has_aux=False):
 
     Arguments, shapes, dtypes and errors are those of value_and_grad.
 
-    >>> from tessera import tensor
-    >>> grad(grad(lambda x: x**3))(tensor(2.0)).item()
+    >>> import tessera as ts
+    >>> from tessera.autodiff import grad
+    >>> grad(grad(lambda x: x**3))(ts.tensor(2.0)).item()
     12.0
     """
     with_value = value_and_grad(fun, argnums, has_aux)
@@ -101,9 +103,10 @@ def vjp(fun, *primals):
         NotImplementedError: an operator on the way has no gradient
 
     Example:
-        >>> from tessera import tensor
-        >>> y, pullback = vjp(lambda x: x * x, tensor([3.0]))
-        >>> y.tolist(), pullback(tensor([10.0]))[0].tolist()
+        >>> import tessera as ts
+        >>> from tessera.autodiff import vjp
+        >>> y, pullback = vjp(lambda x: x * x, ts.tensor([3.0]))
+        >>> y.tolist(), pullback(ts.tensor([10.0]))[0].tolist()
         ([9.0], [60.0])
     """
 

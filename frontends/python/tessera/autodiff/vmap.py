@@ -43,9 +43,10 @@ def vmap(fun, in_axes=0, out_axes=0):
             they stand for
 
     Example:
-        >>> from tessera import tensor
+        >>> import tessera as ts
+        >>> from tessera.autodiff import vmap
         >>> vmap(lambda x, y: (x * y).sum(), in_axes=(0, None))(
-        ...     tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])
+        ...     ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([1.0, 10.0])
         ... ).tolist()
         [21.0, 43.0]
     """

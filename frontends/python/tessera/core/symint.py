@@ -12,11 +12,11 @@ class SymInt:
     """A size of a tensor while its function is traced: an expression of the arguments' sizes.
     One of a network's variable (`utils.network`) has no number at all.
 
-    >>> import tessera
-    >>> @tessera.jit.trace
+    >>> import tessera as ts
+    >>> @ts.jit.trace
     ... def halves(x):
     ...     return x.reshape(2, x.shape[0] // 2)
-    >>> [halves(tessera.functional.ones(n)).shape for n in (6, 6, 8, 10)]
+    >>> [halves(ts.functional.ones(n)).shape for n in (6, 6, 8, 10)]
     [(2, 3), (2, 3), (2, 4), (2, 5)]
 
     `+ - * // %`, `sym_max` and `sym_min` of it with ints stay expressions, which operators take
@@ -152,6 +152,7 @@ def _beside_one(first, second):
 def sym_max(first, second):
     """The larger of two sizes, an expression where one is: Python's `max` compares numbers.
 
+    >>> from tessera.core import sym_max
     >>> sym_max(3, 2)
     3
     """
@@ -163,6 +164,7 @@ def sym_max(first, second):
 def sym_min(first, second):
     """The smaller of two sizes, an expression where one is.
 
+    >>> from tessera.core import sym_min
     >>> sym_min(3, 2)
     2
     """
@@ -175,6 +177,7 @@ def set_symbolic_shape(option):
     """Whether `Tensor.shape` is MegEngine's int32 tensor, in the whole process; returns what held
     before. Of a rank of 0 it stays the empty tuple, and the package's own code sees tuples.
 
+    >>> from tessera.core import set_symbolic_shape, use_symbolic_shape
     >>> before = set_symbolic_shape(True)
     >>> use_symbolic_shape()
     True
@@ -187,6 +190,7 @@ def set_symbolic_shape(option):
 def use_symbolic_shape():
     """What set_symbolic_shape was given last.
 
+    >>> from tessera.core import use_symbolic_shape
     >>> use_symbolic_shape()
     False
     """

@@ -1,5 +1,6 @@
 """Reading training data: datasets, samplers, collators and the loader that joins them."""
 
+from .._listed import listed as _listed
 from .collator import Collator
 from .dataloader import DataLoader, PreLoader
 from .dataset import (
@@ -46,3 +47,5 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+__dir__ = _listed(*__all__)

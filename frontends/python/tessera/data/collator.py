@@ -35,6 +35,7 @@ class Collator:
     ValueError: samples must have equal shapes, numbers of fields and keys. TypeError: they must be
     arrays, numbers or containers.
 
+    >>> from tessera.data import Collator
     >>> import numpy as np
     >>> Collator().apply([(np.zeros(2), 3), (np.ones(2), 4)])
     (array([[0., 0.],

@@ -23,6 +23,7 @@ def get_worker_info():
     """The WorkerInfo of this process; None outside a worker, and in the process that reads a
     stream for all of them.
 
+    >>> from tessera.data import get_worker_info
     >>> get_worker_info() is None
     True
     """

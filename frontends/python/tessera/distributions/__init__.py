@@ -1,5 +1,6 @@
 """Probability distributions: samples, densities and moments, with gradients in their parameters."""
 
+from .._listed import listed as _listed
 from .continuous import Beta, Exponential, Gamma, Normal, Uniform
 from .discrete import Bernoulli, Categorical
 from .distribution import Distribution
@@ -14,3 +15,5 @@ __all__ = [
     "Normal",
     "Uniform",
 ]
+
+__dir__ = _listed(*__all__)

@@ -16,6 +16,7 @@ class Normal(Distribution):
 
     ValueError: scale must be positive.
 
+    >>> from tessera.distributions import Normal
     >>> Normal(1.0, 2.0).log_prob(1.0).shape
     ()
     """
@@ -59,6 +60,7 @@ class Uniform(Distribution):
 
     ValueError: high must be above low where both are numbers.
 
+    >>> from tessera.distributions import Uniform
     >>> Uniform(0.0, 4.0).mean.item()
     2.0
     """
@@ -107,6 +109,7 @@ class Exponential(Distribution):
 
     ValueError: rate must be positive.
 
+    >>> from tessera.distributions import Exponential
     >>> Exponential(2.0).mean.item()
     0.5
     """
@@ -161,6 +164,7 @@ class Gamma(_OfGamma):
 
     ValueError: concentration and rate must be positive.
 
+    >>> from tessera.distributions import Gamma
     >>> Gamma(3.0, 2.0).mean.item()
     1.5
     """
@@ -211,6 +215,7 @@ class Beta(_OfGamma):
 
     ValueError: both must be positive.
 
+    >>> from tessera.distributions import Beta
     >>> Beta(1.0, 3.0).mean.item()
     0.25
     """

@@ -12,6 +12,7 @@ class Bernoulli(Distribution):
 
     ValueError: probs must be in [0, 1]; one of probs and logits must be given.
 
+    >>> from tessera.distributions import Bernoulli
     >>> Bernoulli(0.25).variance.item()
     0.1875
     """
@@ -67,6 +68,7 @@ class Categorical(Distribution):
 
     ValueError: probs must be at least 0; one of probs and logits must be given.
 
+    >>> from tessera.distributions import Categorical
     >>> Categorical([0.0, 3.0]).sample(2).tolist()
     [1, 1]
     """

@@ -5,6 +5,7 @@ signatures.
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import export_known_form
+from .._listed import listed as _listed
 from . import (
     control,
     conv,
@@ -42,6 +43,7 @@ _PARTS = (
 )
 
 __all__ = sorted({"fft"}.union(*(part.__all__ for part in _PARTS)))
+__dir__ = _listed(*__all__, "metric", *(part.__name__.rpartition(".")[2] for part in _PARTS))
 
 # Each is one operator and takes about a microsecond, so that another call would add a tenth.
 # Their own errors are in the known form. Those of a loop's step are the user's.

@@ -38,8 +38,10 @@ def scan(step, carried, xs=None, length=None, reverse=False):
         TypeError: carried and xs must be made of tensors; a step must return a pair
 
     Example:
-        >>> from tessera import tensor
-        >>> total, sums = scan(lambda s, x: (s + x, s), tensor(0.0), tensor([1.0, 2.0, 3.0]))
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> numbers = ts.tensor([1.0, 2.0, 3.0])
+        >>> total, sums = F.scan(lambda s, x: (s + x, s), ts.tensor(0.0), numbers)
         >>> total.item(), sums.tolist()
         (6.0, [0.0, 1.0, 3.0])
     """
@@ -68,9 +70,10 @@ def cond(pred, then, orelse, *operands):
         TypeError: pred must be a bool; both must return tensors, in the same containers
 
     Example:
-        >>> from tessera import tensor
-        >>> x = tensor(-3.0)
-        >>> cond(x > 0, lambda x: x, lambda x: -x, x).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> x = ts.tensor(-3.0)
+        >>> F.cond(x > 0, lambda x: x, lambda x: -x, x).item()
         3.0
     """
     _check_tensor("cond", "pred", pred)
@@ -114,8 +117,9 @@ def while_loop(cond, body, *carried, max_trips=None):
         MemoryError: there is no memory for what another trip saves
 
     Example:
-        >>> from tessera import tensor
-        >>> while_loop(lambda n: n < 100, lambda n: n * 2, tensor(3)).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.while_loop(lambda n: n < 100, lambda n: n * 2, ts.tensor(3)).item()
         192
     """
     leaves, structure = _leaves("while_loop", "carried", carried)

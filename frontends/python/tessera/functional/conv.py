@@ -38,8 +38,8 @@ def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     A grouped weight may have 4 axes: [groups, O/groups, C/groups, K]. With `padding` "same"
     the result is as large as the input (stride must be 1); "valid" is 0.
 
-    >>> from tessera.functional import ones
-    >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
+    >>> import tessera.functional as F
+    >>> F.conv1d(F.ones((1, 2, 5)), F.ones((3, 2, 3))).shape
     (1, 3, 3)
     """
     return _conv("conv1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
@@ -53,8 +53,8 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W]. With `padding` "same"
     the result is as large as the input (stride must be 1); "valid" is 0.
 
-    >>> from tessera.functional import ones
-    >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
+    >>> import tessera.functional as F
+    >>> F.conv2d(F.ones((1, 2, 5, 5)), F.ones((3, 2, 3, 3)), stride=2).shape
     (1, 3, 2, 2)
     """
     return _conv("conv2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
@@ -68,8 +68,8 @@ def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K]. With `padding` "same"
     the result is as large as the input (stride must be 1); "valid" is 0.
 
-    >>> from tessera.functional import ones
-    >>> conv3d(ones((1, 2, 3, 5, 5)), ones((3, 2, 1, 3, 3)), stride=2).shape
+    >>> import tessera.functional as F
+    >>> F.conv3d(F.ones((1, 2, 3, 5, 5)), F.ones((3, 2, 1, 3, 3)), stride=2).shape
     (1, 3, 2, 2, 2)
     """
     return _conv("conv3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
@@ -80,8 +80,8 @@ def conv_transpose1d(inp, weight, bias=None, stride=1, padding=0, output_padding
                      groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Transposed convolution of sequences [N, C, L] with `weight` [C, O/groups, K].
 
-    >>> from tessera.functional import ones
-    >>> conv_transpose1d(ones((1, 2, 3)), ones((2, 4, 2)), stride=2).shape
+    >>> import tessera.functional as F
+    >>> F.conv_transpose1d(F.ones((1, 2, 3)), F.ones((2, 4, 2)), stride=2).shape
     (1, 4, 6)
     """
     return _conv("conv_transpose1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups,
@@ -92,8 +92,8 @@ def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding
                      groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Transposed convolution of images [N, C, H, W] with `weight` [C, O/groups, H, W].
 
-    >>> from tessera.functional import ones
-    >>> conv_transpose2d(ones((1, 2, 3, 3)), ones((2, 4, 2, 2)), stride=2).shape
+    >>> import tessera.functional as F
+    >>> F.conv_transpose2d(F.ones((1, 2, 3, 3)), F.ones((2, 4, 2, 2)), stride=2).shape
     (1, 4, 6, 6)
     """
     return _conv("conv_transpose2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups,
@@ -104,8 +104,8 @@ def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding
                      groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Transposed convolution of volumes [N, C, D, H, W] with `weight` [C, O/groups, *K].
 
-    >>> from tessera.functional import ones
-    >>> conv_transpose3d(ones((1, 2, 2, 3, 3)), ones((2, 4, 1, 2, 2)), stride=2).shape
+    >>> import tessera.functional as F
+    >>> F.conv_transpose3d(F.ones((1, 2, 2, 3, 3)), F.ones((2, 4, 1, 2, 2)), stride=2).shape
     (1, 4, 3, 6, 6)
     """
     return _conv("conv_transpose3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups,

@@ -27,7 +27,8 @@ def _dtype_of(value):
 def full(shape, value, *, dtype=None, device=None):
     """A tensor with one value everywhere; its dtype is the value's where none is given.
 
-    >>> full((2, 2), 7).tolist()
+    >>> import tessera.functional as F
+    >>> F.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
     if isinstance(value, _SymInt):
@@ -61,7 +62,9 @@ def _name_of(dtype):
 def full_like(inp, value):
     """A tensor of one value, in shape and dtype of another one, whose elements do not count.
 
-    >>> full_like(_Tensor([1, 2]), 7).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.full_like(ts.Tensor([1, 2]), 7).tolist()
     [7, 7]
     """
     if _is_long(value) and _limits(inp.dtype):
@@ -85,7 +88,8 @@ def zeros(shape, dtype="float32", device=None):
         TypeError: shape must be ints, dtype a known one
 
     Example:
-        >>> zeros((1, 2)).tolist()
+        >>> import tessera.functional as F
+        >>> F.zeros((1, 2)).tolist()
         [[0.0, 0.0]]
     """
     return _made(device, _ops.full, shape, 0, dtype)
@@ -107,7 +111,8 @@ def ones(shape, dtype="float32", device=None):
         TypeError: shape must be ints, dtype a known one
 
     Example:
-        >>> ones(2, dtype="int32").tolist()
+        >>> import tessera.functional as F
+        >>> F.ones(2, dtype="int32").tolist()
         [1, 1]
     """
     return _made(device, _ops.full, shape, 1, dtype)
@@ -116,7 +121,8 @@ def ones(shape, dtype="float32", device=None):
 def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     """The numbers from `start` to below `stop`, `step` apart; arange(n) from 0.
 
-    >>> arange(1, 7, 2, dtype="int32").tolist()
+    >>> import tessera.functional as F
+    >>> F.arange(1, 7, 2, dtype="int32").tolist()
     [1, 3, 5]
     """
     if stop is None:
@@ -162,7 +168,8 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
     """N rows and M columns (N without M) with ones on the main diagonal; N may hold both, or one:
     a tuple, a list, an array or a tensor.
 
-    >>> eye(2).tolist(), eye((1, 2)).shape
+    >>> import tessera.functional as F
+    >>> F.eye(2).tolist(), F.eye((1, 2)).shape
     ([[1.0, 0.0], [0.0, 1.0]], (1, 2))
     """
     sizes = _core.sizes_of(N)
@@ -177,7 +184,8 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
 def linspace(start, stop, num, dtype="float32", device=None):
     """`num` evenly spaced numbers, both ends included; those of an integer dtype lose fractions.
 
-    >>> linspace(0, 1, 3).tolist()
+    >>> import tessera.functional as F
+    >>> F.linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
     if _np.dtype(dtype).kind in "iu":

@@ -6,10 +6,11 @@ ValueError: the operand must have the shape and dtype of the result and an eleme
 each index, must not be a tensor whose gradient is wanted while it is recorded, and nothing of it
 may happen in a trace. A gradient that needs what was written is an error that names both lines.
 
->>> import tessera
->>> x = tessera.tensor([[1.0, -2.0], [3.0, -4.0]])
+>>> import tessera as ts
+>>> import tessera.functional as F
+>>> x = ts.tensor([[1.0, -2.0], [3.0, -4.0]])
 >>> row = x[1]
->>> abs(x, inplace=True) is x, row.tolist()
+>>> F.abs(x, inplace=True) is x, row.tolist()
 (True, [3.0, 4.0])
 """
 
@@ -27,8 +28,9 @@ def clip(x, lower=-_math.inf, upper=_math.inf, *, inplace=False):
 
     Tensors broadcast and get gradients; the dtype is the promoted one then.
 
-    >>> import tessera
-    >>> clip(tessera.tensor([1.0, 5.0]), 2.0, tessera.tensor([9.0, 3.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.clip(ts.tensor([1.0, 5.0]), 2.0, ts.tensor([9.0, 3.0])).tolist()
     [2.0, 3.0]
     """
     if not any(_is_operand(bound) for bound in (lower, upper)):

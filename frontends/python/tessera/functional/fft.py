@@ -75,8 +75,9 @@ def fft(x, n=None, axis=-1, norm="backward"):
     Raises:
         ValueError: an empty axis, an axis out of range, another norm
 
-    >>> from tessera import functional, tensor
-    >>> functional.real(fft(tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.real(F.fft.fft(ts.tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
     [10.0, -2.0, -2.0, -2.0]
     """
     return _along("fft", x, [(n, axis)], norm, False)
@@ -111,8 +112,9 @@ def rfft(x, n=None, axis=-1, norm="backward"):
 
     Args, errors: those of fft, x being float[*D] or integers.
 
-    >>> from tessera import functional, tensor
-    >>> functional.imag(rfft(tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.imag(F.fft.rfft(ts.tensor([1.0, 2.0, 3.0, 4.0]))).tolist()
     [0.0, 2.0, 0.0]
     """
     return _ops.fft_r2c(_resized("rfft", _as_float(x), n, axis), axis, norm)

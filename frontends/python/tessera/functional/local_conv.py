@@ -22,8 +22,9 @@ def _biased(name, out, bias):
 def sliding_window(inp, kernel_size, padding=0, stride=1, dilation=1):
     """The windows of images [N, C, H, W], as [N, C, OH, OW, KH, KW].
 
-    >>> from tessera import tensor
-    >>> sliding_window(tensor([[[[1.0, 2.0, 3.0]]]]), (1, 2)).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.sliding_window(ts.tensor([[[[1.0, 2.0, 3.0]]]]), (1, 2)).tolist()
     [[[[[[1.0, 2.0]], [[2.0, 3.0]]]]]]
     """
     return _ops.sliding_window(inp, *map(_pair, (kernel_size, stride, padding, dilation)))
@@ -32,9 +33,10 @@ def sliding_window(inp, kernel_size, padding=0, stride=1, dilation=1):
 def sliding_window_transpose(inp, output_size, kernel_size, padding=0, stride=1, dilation=1):
     """Images of height and width `output_size` that windows [N, C, OH, OW, KH, KW] add up to.
 
-    >>> from tessera import tensor
-    >>> windows = tensor([[[[[[1.0, 2.0]], [[3.0, 4.0]]]]]])
-    >>> sliding_window_transpose(windows, (1, 3), (1, 2)).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> windows = ts.tensor([[[[[[1.0, 2.0]], [[3.0, 4.0]]]]]])
+    >>> F.sliding_window_transpose(windows, (1, 3), (1, 2)).tolist()
     [[[[1.0, 5.0, 4.0]]]]
     """
     windows = map(_pair, (output_size, kernel_size, stride, padding, dilation))
@@ -46,8 +48,8 @@ def local_conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1,
     """Convolution of images with a weight for each place, [groups, OH, OW, C / groups, KH, KW,
     O / groups], plus `bias` [1, O, OH, OW].
 
-    >>> from tessera.functional import ones
-    >>> local_conv2d(ones((1, 2, 4, 4)), ones((1, 3, 3, 2, 2, 2, 5))).shape
+    >>> import tessera.functional as F
+    >>> F.local_conv2d(F.ones((1, 2, 4, 4)), F.ones((1, 3, 3, 2, 2, 2, 5))).shape
     (1, 5, 3, 3)
     """
     check_conv_modes("local_conv2d", conv_mode, "default")
@@ -68,11 +70,11 @@ def region_restricted_conv(inp, weight, rin, rout, bias=None, stride=1, padding=
 
     `weight` is [O, C / groups, KH, KW], or has 5 axes: [groups, O / groups, C / groups, KH, KW].
 
-    >>> from tessera import tensor
-    >>> from tessera.functional import ones
-    >>> regions = tensor([[[0, 0, 1]]])
-    >>> image, weight = ones((1, 1, 1, 3)), ones((1, 1, 1, 3))
-    >>> region_restricted_conv(image, weight, regions, regions, padding=(0, 1)).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> regions = ts.tensor([[[0, 0, 1]]])
+    >>> image, weight = F.ones((1, 1, 1, 3)), F.ones((1, 1, 1, 3))
+    >>> F.region_restricted_conv(image, weight, regions, regions, padding=(0, 1)).tolist()
     [[[[2.0, 2.0, 1.0]]]]
     """
     check_conv_modes("region_restricted_conv", conv_mode, compute_mode)
@@ -90,9 +92,9 @@ def deformable_conv2d(inp, weight, offset, mask, bias=None, stride=1, padding=0,
 
     `weight` is [O, C / groups, KH, KW], or has 5 axes: [groups, O / groups, C / groups, KH, KW].
 
-    >>> from tessera.functional import ones, zeros
-    >>> image, weight = ones((1, 2, 4, 4)), ones((3, 2, 2, 2))
-    >>> deformable_conv2d(image, weight, zeros((1, 8, 3, 3)), ones((1, 4, 3, 3))).shape
+    >>> import tessera.functional as F
+    >>> image, weight = F.ones((1, 2, 4, 4)), F.ones((3, 2, 2, 2))
+    >>> F.deformable_conv2d(image, weight, F.zeros((1, 8, 3, 3)), F.ones((1, 4, 3, 3))).shape
     (1, 3, 3, 3)
     """
     check_conv_modes("deformable_conv2d", conv_mode, compute_mode)
@@ -106,10 +108,10 @@ def deformable_psroi_pooling(inp, rois, trans, no_trans, part_size, pooled_h, po
     """Means of the bins of boxes `rois` [K, (image, x1, y1, x2, y2)], each moved by `trans`
     [K, 2 * D, part_size, part_size], D being the number of blocks of channels, unless `no_trans`.
 
-    >>> from tessera import tensor
-    >>> from tessera.functional import ones, zeros
-    >>> boxes, parts = tensor([[0.0, 1.0, 1.0, 5.0, 5.0]]), zeros((1, 2, 3, 3))
-    >>> deformable_psroi_pooling(ones((1, 4, 8, 8)), boxes, parts, False, 3, 2, 2, 4, 1.0).shape
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> boxes, parts = ts.tensor([[0.0, 1.0, 1.0, 5.0, 5.0]]), F.zeros((1, 2, 3, 3))
+    >>> F.deformable_psroi_pooling(F.ones((1, 4, 8, 8)), boxes, parts, False, 3, 2, 2, 4, 1.0).shape
     (1, 4, 2, 2)
     """
     if not no_trans and trans.shape[-1] != part_size:

@@ -38,8 +38,9 @@ def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduc
         ValueError: shapes must fit; reduction must be one of its values
 
     Example:
-        >>> from tessera import tensor
-        >>> cross_entropy(tensor([[0.0, 0.0], [3.0, 1.0]]), tensor([1, -100])).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.cross_entropy(ts.tensor([[0.0, 0.0], [3.0, 1.0]]), ts.tensor([1, -100])).item()
         0.6931471824645996
     """
     return _ops.cross_entropy(pred, _as_index(label), weight, axis, label_smooth, with_logits,
@@ -81,9 +82,11 @@ def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"
         TypeError: pred must be a float tensor, labels and lengths integers
 
     Example:
-        >>> from tessera import tensor
-        >>> one = tensor([1], dtype="int32")
-        >>> ctc_loss(tensor([[[0.25, 0.75]]]), one, tensor([[1]], dtype="int32"), one).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> one = ts.tensor([1], dtype="int32")
+        >>> label = ts.tensor([[1]], dtype="int32")
+        >>> F.ctc_loss(ts.tensor([[[0.25, 0.75]]]), one, label, one).item()
         0.28768205642700195
     """
     _check_choice("ctc_loss", "reduction", reduction, ("mean", "none", "sum"))

@@ -47,8 +47,9 @@ def argmax(inp, axis=None, keepdims=False):
     Of several axes it is the index into these flattened together. With `keepdims` they stay with
     size 1; without an axis all of them do.
 
-    >>> from tessera import tensor
-    >>> argmax(tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.argmax(ts.tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
     [1, 0]
     """
     if axis is None:
@@ -64,8 +65,9 @@ def argmin(inp, axis=None, keepdims=False):
     Of several axes it is the index into these flattened together. With `keepdims` they stay with
     size 1; without an axis all of them do.
 
-    >>> from tessera import tensor
-    >>> argmin(tensor([[1.0, 5.0], [7.0, 0.5]])).item()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.argmin(ts.tensor([[1.0, 5.0], [7.0, 0.5]])).item()
     3
     """
     if axis is None:
@@ -92,8 +94,9 @@ def norm(inp, ord=None, axis=None, keepdims=False):
         TypeError: inp must be a tensor, an array or a number
 
     Example:
-        >>> from tessera import tensor
-        >>> norm(tensor([3.0, 4.0])).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.norm(ts.tensor([3.0, 4.0])).item()
         5.0
     """
     return _ops.norm(inp, axis, keepdims, 2.0 if ord is None else ord)
@@ -114,8 +117,9 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):
         ValueError, TypeError: as norm
 
     Example:
-        >>> from tessera import tensor
-        >>> normalize(tensor([[3.0, 4.0]]), axis=1).shape
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.normalize(ts.tensor([[3.0, 4.0]]), axis=1).shape
         (1, 2)
     """
     return _ops.normalize(inp, axis, 2.0 if ord is None else ord, eps)
@@ -124,8 +128,9 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):
 def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default"):
     """The matrix product over the last two axes; leading axes broadcast, vectors get an axis.
 
-    >>> from tessera import tensor
-    >>> matmul(tensor([[1.0, 2.0]]), tensor([[3.0, 4.0]]), transpose_b=True).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.matmul(ts.tensor([[1.0, 2.0]]), ts.tensor([[3.0, 4.0]]), transpose_b=True).tolist()
     [[11.0]]
     """
     check_compute_mode("matmul", compute_mode)
@@ -141,8 +146,9 @@ def _check_descending(name, descending, axis="dim= is the axis"):
 def sort(inp, descending=False, dim=-1):
     """The elements in order along the axis `dim`, and where they were; equal ones keep their order.
 
-    >>> from tessera import tensor
-    >>> [each.tolist() for each in sort(tensor([[3, 1], [2, 4]]), dim=0)]
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> [each.tolist() for each in F.sort(ts.tensor([[3, 1], [2, 4]]), dim=0)]
     [[[2, 1], [3, 4]], [[1, 0], [0, 1]]]
     """
     _check_descending("sort", descending)
@@ -173,8 +179,9 @@ def argsort(inp, descending=False, dim=-1):
         TypeError: inp must be a tensor or array of numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> argsort(tensor([3.0, 1.0, 2.0])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.argsort(ts.tensor([3.0, 1.0, 2.0])).tolist()
         [1, 2, 0]
     """
     _check_descending("argsort", descending)
@@ -187,10 +194,11 @@ def topk(inp, k, descending=True, kth_only=False, no_sort=False):
     The largest ones; the smallest ones without `descending`. With `kth_only` the k-th alone, and
     the last axis goes. With `no_sort` any order will do; they are in order all the same.
 
-    >>> from tessera import tensor
-    >>> [each.tolist() for each in topk(tensor([3.0, 1.0, 2.0]), 2)]
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> [each.tolist() for each in F.topk(ts.tensor([3.0, 1.0, 2.0]), 2)]
     [[3.0, 2.0], [0, 2]]
-    >>> [each.item() for each in topk(tensor([3.0, 1.0, 2.0]), 2, kth_only=True)]
+    >>> [each.item() for each in F.topk(ts.tensor([3.0, 1.0, 2.0]), 2, kth_only=True)]
     [2.0, 2]
     """
     if not isinstance(descending, (bool, _np.bool_)):
@@ -209,8 +217,9 @@ def topk(inp, k, descending=True, kth_only=False, no_sort=False):
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The vector product of vectors of two or three elements; `axis` stands for all three axes.
 
-    >>> from tessera import tensor
-    >>> cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.cross(ts.tensor([1.0, 0.0, 0.0]), ts.tensor([0.0, 1.0, 0.0])).tolist()
     [0.0, 0.0, 1.0]
     """
     if axis is not None:
@@ -221,8 +230,9 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 def topk_accuracy(logits, target, topk=1):
     """The share of rows whose target is among the `topk` largest; a list where topk is one.
 
-    >>> from tessera import tensor
-    >>> topk_accuracy(tensor([[1.0, 3.0], [2.0, 1.0]]), tensor([1, 1])).item()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.topk_accuracy(ts.tensor([[1.0, 3.0], [2.0, 1.0]]), ts.tensor([1, 1])).item()
     0.5
     """
     if isinstance(topk, (tuple, list)):
@@ -236,8 +246,9 @@ def bincount(inp, weights=None, minlength=0):
     The result is as long as the largest number wants, which is read from the tensor, or `minlength`
     where that is more.
 
-    >>> from tessera import tensor
-    >>> bincount(tensor([0, 2, 2], dtype="int32")).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.bincount(ts.tensor([0, 2, 2], dtype="int32")).tolist()
     [1, 0, 2]
     """
     inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
@@ -251,8 +262,9 @@ def bincount(inp, weights=None, minlength=0):
 def einsum(equation, *operands):
     """A sum of products by Einstein's convention, as NumPy's einsum of an equation.
 
-    >>> from tessera import tensor
-    >>> einsum("ij,j->i", tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.einsum("ij,j->i", ts.tensor([[1.0, 2.0], [3.0, 4.0]]), ts.tensor([1.0, 10.0])).tolist()
     [21.0, 43.0]
     """
     return _ops.einsum(operands, equation)
@@ -263,8 +275,9 @@ def svd(inp, full_matrices=False, compute_uv=True):
 
     u and vh have as many columns and rows as s has values: `full_matrices` must be False.
 
-    >>> from tessera import tensor
-    >>> u, s, vh = svd(tensor([[0.0, 2.0], [3.0, 0.0]]))
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> u, s, vh = F.svd(ts.tensor([[0.0, 2.0], [3.0, 0.0]]))
     >>> s.tolist()
     [3.0, 2.0]
     """
@@ -290,8 +303,9 @@ def unique(inp, return_inverse=False, return_counts=False):
         TypeError: inp must be a tensor of numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> values, counts = unique(tensor([3, 1, 3]), return_counts=True)
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> values, counts = F.unique(ts.tensor([3, 1, 3]), return_counts=True)
         >>> values.tolist(), counts.tolist()
         ([1, 3], [1, 2])
     """

@@ -63,8 +63,8 @@ from .vision import (  # noqa: F401
 def linear(inp, weight, bias=None, compute_mode="default"):
     """inp @ weight.T + bias, over the last axis.
 
-    >>> from tessera.functional import ones
-    >>> linear(ones((4, 3)), ones((2, 3)), ones(2)).shape
+    >>> import tessera.functional as F
+    >>> F.linear(F.ones((4, 3)), F.ones((2, 3)), F.ones(2)).shape
     (4, 2)
     """
     check_compute_mode("linear", compute_mode)
@@ -111,8 +111,8 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     not given, and the output alone where neither is. Otherwise they must be given. The input may be
     of another dtype than all parameters, such as float16 beside float32: the result has its dtype.
 
-    >>> from tessera.functional import ones
-    >>> batch_norm(ones((4, 3, 2, 2)), training=True).shape
+    >>> import tessera.functional as F
+    >>> F.batch_norm(F.ones((4, 3, 2, 2)), training=True).shape
     (4, 3, 2, 2)
     """
     if not training and (running_mean is None or running_var is None):
@@ -154,8 +154,8 @@ def sync_batch_norm(inp, running_mean, running_var, weight=None, bias=None, trai
     Raises:
         ValueError: eps_mode must be "additive"; group must be None
 
-    >>> from tessera.functional import ones, zeros
-    >>> sync_batch_norm(ones((4, 3, 2, 2)), zeros((1, 3, 1, 1)), ones((1, 3, 1, 1))).shape
+    >>> import tessera.functional as F
+    >>> F.sync_batch_norm(F.ones((4, 3, 2, 2)), F.zeros((1, 3, 1, 1)), F.ones((1, 3, 1, 1))).shape
     (4, 3, 2, 2)
     """
     check_choice("sync_batch_norm", "eps_mode", eps_mode, ("additive",))
@@ -169,8 +169,8 @@ def pixel_shuffle(inp, upscale_factor):
     """Channels made pixels: [..., C * r * r, H, W] becomes [..., C, H * r, W * r], r being
     `upscale_factor`.
 
-    >>> from tessera.functional import ones
-    >>> pixel_shuffle(ones((2, 8, 3, 3)), 2).shape
+    >>> import tessera.functional as F
+    >>> F.pixel_shuffle(F.ones((2, 8, 3, 3)), 2).shape
     (2, 2, 6, 6)
     """
     if inp.ndim <= _MOST_SHUFFLED:
@@ -182,8 +182,8 @@ def pixel_shuffle(inp, upscale_factor):
 def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises [N, C, ...] within groups of channels; then `weight` and `bias` of each channel.
 
-    >>> from tessera.functional import ones
-    >>> group_norm(ones((2, 4, 3)), 2).shape
+    >>> import tessera.functional as F
+    >>> F.group_norm(F.ones((2, 4, 3)), 2).shape
     (2, 4, 3)
     """
     return _ops.group_norm(inp, *((weight, bias) if affine else (None, None)), num_groups, eps)
@@ -192,8 +192,8 @@ def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
 def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises each channel of each sample of [N, C, ...]: group_norm with C groups.
 
-    >>> from tessera.functional import ones
-    >>> instance_norm(ones((2, 4, 3, 3))).shape
+    >>> import tessera.functional as F
+    >>> F.instance_norm(F.ones((2, 4, 3, 3))).shape
     (2, 4, 3, 3)
     """
     return _ops.instance_norm(inp, *((weight, bias) if affine else (None, None)), eps)
@@ -202,8 +202,9 @@ def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
 def general_norm(inp, normalized_axis, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalisation over the axes `normalized_axis`; `weight` and `bias` have their sizes.
 
-    >>> from tessera import tensor
-    >>> general_norm(tensor([[1.0, 5.0], [3.0, 7.0]]), 0, eps=0.0).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.general_norm(ts.tensor([[1.0, 5.0], [3.0, 7.0]]), 0, eps=0.0).tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     """
     axes = [normalized_axis] if isinstance(normalized_axis, int) else list(normalized_axis)
@@ -221,8 +222,9 @@ def _softmax_axis(inp, axis):
 def softmax(inp, axis=None):
     """Normalised exponentials along `axis`; without one along axis 1, or 0 for 0, 1 and 3 axes.
 
-    >>> from tessera import tensor
-    >>> softmax(tensor([[2.0, 2.0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.softmax(ts.tensor([[2.0, 2.0]])).tolist()
     [[0.5, 0.5]]
     """
     return _ops.softmax(inp, _softmax_axis(inp, axis))
@@ -231,8 +233,9 @@ def softmax(inp, axis=None):
 def dropout(inp, drop_prob, training=True):
     """Sets each element to 0 with probability `drop_prob` and scales the rest up, in training.
 
-    >>> from tessera import tensor
-    >>> dropout(tensor([1.0, 2.0]), 0.5, training=False).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.dropout(ts.tensor([1.0, 2.0]), 0.5, training=False).tolist()
     [1.0, 2.0]
     """
     if not training or drop_prob == 0:
@@ -254,8 +257,9 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     added. With `is_causal` query i sees keys 0 to i. A query that no key is left for gets zeros.
     Without a `scale` it is 1 / sqrt(E). With `dropout_p` weights are dropped, training or not.
 
-    >>> from tessera.functional import ones
-    >>> scaled_dot_product_attention(ones((2, 3, 4)), ones((2, 5, 4)), ones((2, 5, 6))).shape
+    >>> import tessera.functional as F
+    >>> query, key, value = F.ones((2, 3, 4)), F.ones((2, 5, 4)), F.ones((2, 5, 6))
+    >>> F.scaled_dot_product_attention(query, key, value).shape
     (2, 3, 6)
     """
     return _attend(query, key, value, attn_mask, is_causal, scale, dropout_p)[0]
@@ -289,9 +293,10 @@ def multi_head_attention(
         TypeError: operands must be tensors or arrays
 
     Example:
-        >>> from tessera.functional import ones
-        >>> out, weights = multi_head_attention(ones((2, 3, 4)), ones((2, 5, 4)), ones((2, 5, 4)),
-        ...                                     2, *[ones((4, 4))] * 4, need_weights=True)
+        >>> import tessera.functional as F
+        >>> query, key, eye = F.ones((2, 3, 4)), F.ones((2, 5, 4)), F.eye(4)
+        >>> out, weights = F.multi_head_attention(query, key, key, 2, eye, eye, eye, eye,
+        ...                                       need_weights=True)
         >>> out.shape, weights.shape
         ((2, 3, 4), (2, 2, 3, 5))
     """
@@ -315,8 +320,9 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
     """Rows of `weight`, by the indices `inp`; the row `padding_idx` gets no gradient, and none is
     scaled: max_norm and norm_type must be None.
 
-    >>> from tessera import tensor
-    >>> embedding(tensor([1, 0]), tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.embedding(ts.tensor([1, 0]), ts.tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
     if padding_idx is max_norm is norm_type is None:
@@ -337,8 +343,9 @@ def _padding_without_gradient(ids, weight, padding_idx):
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalisation over the last axes, those of `normalized_shape`.
 
-    >>> from tessera import tensor
-    >>> layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.layer_norm(ts.tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
     try:  # costs nothing; a decorator would cost a call
@@ -354,8 +361,9 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
 
     `pad_width` gives (before, after) for each axis; the axes behind its last one have no border.
 
-    >>> from tessera import tensor
-    >>> pad(tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.pad(ts.tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
     [3, 2, 1, 2, 3, 2]
     """
     pad_width = [*pad_width, *[(0, 0)] * (getattr(src, "ndim", 0) - len(pad_width))]

@@ -18,8 +18,9 @@ def _averaged(name, axes, inp, windows, mode):
 def max_pool1d(inp, kernel_size, stride=None, padding=0):
     """The largest element of each window of [N, C, L] sequences.
 
-    >>> from tessera import tensor
-    >>> max_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.max_pool1d(ts.tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
     [[[4.0, 3.0]]]
     """
     return _ops.max_pool1d(inp, *_windows(1, kernel_size, stride, padding))
@@ -28,8 +29,8 @@ def max_pool1d(inp, kernel_size, stride=None, padding=0):
 def max_pool2d(inp, kernel_size, stride=None, padding=0):
     """The largest element of each window of [N, C, H, W] images.
 
-    >>> from tessera.functional import ones
-    >>> max_pool2d(ones((1, 2, 4, 4)), 2).shape
+    >>> import tessera.functional as F
+    >>> F.max_pool2d(F.ones((1, 2, 4, 4)), 2).shape
     (1, 2, 2, 2)
     """
     return _ops.max_pool2d(inp, *_windows(2, kernel_size, stride, padding))
@@ -38,8 +39,8 @@ def max_pool2d(inp, kernel_size, stride=None, padding=0):
 def max_pool3d(inp, kernel_size, stride=None, padding=0):
     """The largest element of each window of [N, C, D, H, W] volumes.
 
-    >>> from tessera.functional import ones
-    >>> max_pool3d(ones((1, 2, 4, 4, 6)), 2, stride=(1, 2, 2)).shape
+    >>> import tessera.functional as F
+    >>> F.max_pool3d(F.ones((1, 2, 4, 4, 6)), 2, stride=(1, 2, 2)).shape
     (1, 2, 3, 2, 3)
     """
     return _ops.max_pool3d(inp, *_windows(3, kernel_size, stride, padding))
@@ -48,8 +49,9 @@ def max_pool3d(inp, kernel_size, stride=None, padding=0):
 def avg_pool1d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
     """The mean of each window of [N, C, L] sequences; with mode "average" padding counts.
 
-    >>> from tessera import tensor
-    >>> avg_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.avg_pool1d(ts.tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
     [[[2.5, 2.5]]]
     """
     return _averaged("avg_pool1d", 1, inp, (kernel_size, stride, padding), mode)
@@ -58,8 +60,8 @@ def avg_pool1d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
 def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
     """The mean of each window of [N, C, H, W] images; with mode "average" padding counts.
 
-    >>> from tessera.functional import ones
-    >>> avg_pool2d(ones((1, 1, 2, 2)), 2, padding=1, mode="average").tolist()
+    >>> import tessera.functional as F
+    >>> F.avg_pool2d(F.ones((1, 1, 2, 2)), 2, padding=1, mode="average").tolist()
     [[[[0.25, 0.25], [0.25, 0.25]]]]
     """
     return _averaged("avg_pool2d", 2, inp, (kernel_size, stride, padding), mode)
@@ -68,8 +70,8 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
 def avg_pool3d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
     """The mean of each window of [N, C, D, H, W] volumes; with mode "average" padding counts.
 
-    >>> from tessera.functional import ones
-    >>> avg_pool3d(ones((1, 1, 1, 1, 2)), 2, padding=1, mode="average").tolist()
+    >>> import tessera.functional as F
+    >>> F.avg_pool3d(F.ones((1, 1, 1, 1, 2)), 2, padding=1, mode="average").tolist()
     [[[[[0.125, 0.125]]]]]
     """
     return _averaged("avg_pool3d", 3, inp, (kernel_size, stride, padding), mode)
@@ -80,8 +82,8 @@ def adaptive_avg_pool2d(inp, oshp, uneven=False):
 
     With `uneven` windows are PyTorch's, whose sizes differ where `oshp` does not divide the image.
 
-    >>> from tessera.functional import ones
-    >>> adaptive_avg_pool2d(ones((1, 2, 5, 7)), 3).shape
+    >>> import tessera.functional as F
+    >>> F.adaptive_avg_pool2d(F.ones((1, 2, 5, 7)), 3).shape
     (1, 2, 3, 3)
     """
     return _ops.adaptive_avg_pool2d(inp, _each(oshp, 2), uneven)
@@ -90,8 +92,8 @@ def adaptive_avg_pool2d(inp, oshp, uneven=False):
 def adaptive_avg_pool3d(inp, oshp, uneven=False):
     """Means of windows of [N, C, D, H, W] volumes, of sizes such that the result has size `oshp`.
 
-    >>> from tessera.functional import ones
-    >>> adaptive_avg_pool3d(ones((1, 2, 5, 7, 4)), (1, 3, 4)).shape
+    >>> import tessera.functional as F
+    >>> F.adaptive_avg_pool3d(F.ones((1, 2, 5, 7, 4)), (1, 3, 4)).shape
     (1, 2, 1, 3, 4)
     """
     return _ops.adaptive_avg_pool3d(inp, _each(oshp, 3), uneven)
@@ -100,8 +102,8 @@ def adaptive_avg_pool3d(inp, oshp, uneven=False):
 def adaptive_max_pool3d(inp, oshp, uneven=False):
     """Largest elements of windows of [N, C, D, H, W] volumes such that the result has size `oshp`.
 
-    >>> from tessera.functional import ones
-    >>> adaptive_max_pool3d(ones((1, 2, 5, 7, 4)), 2).shape
+    >>> import tessera.functional as F
+    >>> F.adaptive_max_pool3d(F.ones((1, 2, 5, 7, 4)), 2).shape
     (1, 2, 2, 2, 2)
     """
     return _ops.adaptive_max_pool3d(inp, _each(oshp, 3), uneven)

@@ -45,8 +45,8 @@ def rnn(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, nonlinearity=
         TypeError: operands must be tensors of one dtype, lengths integers
 
     Example:
-        >>> from tessera.functional import ones
-        >>> output, last = rnn(ones((7, 3, 4)), None, ones((5, 4)), ones((5, 5)))
+        >>> import tessera.functional as F
+        >>> output, last = F.rnn(F.ones((7, 3, 4)), None, F.ones((5, 4)), F.ones((5, 5)))
         >>> output.shape, last.shape
         ((7, 3, 5), (3, 5))
     """
@@ -94,8 +94,8 @@ def lstm(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_hr=No
         TypeError: operands must be tensors of one dtype; hx must be a pair; lengths integers
 
     Example:
-        >>> from tessera.functional import ones
-        >>> output, (h, c) = lstm(ones((7, 3, 4)), None, ones((20, 4)), ones((20, 5)))
+        >>> import tessera.functional as F
+        >>> output, (h, c) = F.lstm(F.ones((7, 3, 4)), None, F.ones((20, 4)), F.ones((20, 5)))
         >>> output.shape, h.shape, c.shape
         ((7, 3, 5), (3, 5), (3, 5))
     """
@@ -145,8 +145,8 @@ def gru(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, reverse=False
         TypeError: operands must be tensors of one dtype, lengths integers
 
     Example:
-        >>> from tessera.functional import ones
-        >>> output, last = gru(ones((7, 3, 4)), None, ones((15, 4)), ones((15, 5)))
+        >>> import tessera.functional as F
+        >>> output, last = F.gru(F.ones((7, 3, 4)), None, F.ones((15, 4)), F.ones((15, 5)))
         >>> output.shape, last.shape
         ((7, 3, 5), (3, 5))
     """

@@ -24,8 +24,9 @@ def diag(inp, k=0):
         TypeError: inp must be a tensor or an array
 
     Example:
-        >>> from tessera import tensor
-        >>> diag(tensor([[1, 2], [3, 4]])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.diag(ts.tensor([[1, 2], [3, 4]])).tolist()
         [1, 4]
     """
     if inp.ndim == 1:
@@ -55,8 +56,9 @@ def meshgrid(*inputs, indexing="xy"):
         TypeError: inputs must be tensors or arrays
 
     Example:
-        >>> from tessera import tensor
-        >>> [each.tolist() for each in meshgrid(tensor([1, 2]), tensor([3]))]
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> [each.tolist() for each in F.meshgrid(ts.tensor([1, 2]), ts.tensor([3]))]
         [[[1, 2]], [[3, 3]]]
     """
     check_choice("meshgrid", "indexing", indexing, ("xy", "ij"))
@@ -75,8 +77,9 @@ def meshgrid(*inputs, indexing="xy"):
 def copy(inp, device=None):
     """The elements in memory of their own, on `device` where one is given.
 
-    >>> from tessera import tensor
-    >>> copy(tensor([1, 2]), device="cpu0").tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.copy(ts.tensor([1, 2]), device="cpu0").tolist()
     [1, 2]
     """
     return _ops.copy(inp) if device is None else _ops.copy(inp).to(device)
@@ -88,8 +91,9 @@ def broadcast_to(inp, shape):
     `shape` is a tuple or list of ints, or of tensors and arrays of one element, or one tensor or
     array; None in it keeps an axis of inp.
 
-    >>> from tessera import tensor
-    >>> broadcast_to(tensor([[1], [2]]), (2, None, 3)).shape
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.broadcast_to(ts.tensor([[1], [2]]), (2, None, 3)).shape
     (2, 2, 3)
     """
     if type(shape) is tuple:
@@ -104,8 +108,9 @@ def broadcast_to(inp, shape):
 def squeeze(inp, axis=None):
     """The tensor without axes of size 1: all of them, those of `axis`, or none with `()`.
 
-    >>> from tessera import tensor
-    >>> squeeze(tensor([[1, 2]])).shape, squeeze(tensor([[1, 2]]), ()).shape
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.squeeze(ts.tensor([[1, 2]])).shape, F.squeeze(ts.tensor([[1, 2]]), ()).shape
     ((2,), (1, 2))
     """
     if isinstance(axis, (tuple, list)) and not axis:
@@ -116,8 +121,9 @@ def squeeze(inp, axis=None):
 def stack(inps, axis=0, device=None):
     """Tensors of one shape side by side along a new axis.
 
-    >>> from tessera import tensor
-    >>> stack([tensor([1, 2]), tensor([3, 4])], axis=1).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.stack([ts.tensor([1, 2]), ts.tensor([3, 4])], axis=1).tolist()
     [[1, 3], [2, 4]]
     """
     whole = _ops.stack(inps, axis)
@@ -127,8 +133,9 @@ def stack(inps, axis=0, device=None):
 def concat(inps, axis=0, device=None):
     """Tensors one after the other along `axis`.
 
-    >>> from tessera import tensor
-    >>> concat([tensor([1]), tensor([2, 3])]).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.concat([ts.tensor([1]), ts.tensor([2, 3])]).tolist()
     [1, 2, 3]
     """
     whole = _ops.concat(inps, axis)
@@ -139,8 +146,9 @@ def split(inp, nsplits_or_sections, axis=0):
     """Parts along `axis`: as many as the int says, at most one for each element, or cut at the
     indices of the list, which are in order and at most the size of the axis.
 
-    >>> from tessera import tensor
-    >>> [part.tolist() for part in split(tensor([0, 1, 2, 3, 4]), [2, 3])]
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> [part.tolist() for part in F.split(ts.tensor([0, 1, 2, 3, 4]), [2, 3])]
     [[0, 1], [2], [3, 4]]
     """
     sections = _sections_of(inp.shape[axis], nsplits_or_sections)
@@ -150,8 +158,9 @@ def split(inp, nsplits_or_sections, axis=0):
 def gather(inp, axis, index):
     """Elements along `axis`, by an index for each of them.
 
-    >>> from tessera import tensor
-    >>> gather(tensor([[1, 2], [3, 4]]), 1, tensor([[1], [0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.gather(ts.tensor([[1, 2], [3, 4]]), 1, ts.tensor([[1], [0]])).tolist()
     [[2], [3]]
     """
     return _ops.gather(inp, index, axis)
@@ -160,8 +169,9 @@ def gather(inp, axis, index):
 def scatter(inp, axis, index, source):
     """The tensor with elements along `axis` replaced by those of `source`.
 
-    >>> from tessera import tensor
-    >>> scatter(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([7, 8])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.scatter(ts.tensor([1, 2, 3]), 0, ts.tensor([2, 0]), ts.tensor([7, 8])).tolist()
     [8, 2, 7]
     """
     return _ops.scatter(inp, index, source, axis)
@@ -170,8 +180,9 @@ def scatter(inp, axis, index, source):
 def scatter_add(inp, axis, index, source):
     """The tensor with `source` added to elements along `axis`, every one in its order.
 
-    >>> from tessera import tensor
-    >>> scatter_add(tensor([1, 2, 3]), 0, tensor([2, 2]), tensor([7, 8])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.scatter_add(ts.tensor([1, 2, 3]), 0, ts.tensor([2, 2]), ts.tensor([7, 8])).tolist()
     [1, 2, 18]
     """
     return _ops.scatter_add(inp, index, source, axis)
@@ -180,8 +191,9 @@ def scatter_add(inp, axis, index, source):
 def scatter_max(inp, axis, index, source):
     """The tensor with the larger one of its elements along `axis` and `source`.
 
-    >>> from tessera import tensor
-    >>> scatter_max(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([1, 8])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.scatter_max(ts.tensor([1, 2, 3]), 0, ts.tensor([2, 0]), ts.tensor([1, 8])).tolist()
     [8, 2, 3]
     """
     return _ops.scatter_max(inp, index, source, axis)
@@ -190,8 +202,9 @@ def scatter_max(inp, axis, index, source):
 def scatter_min(inp, axis, index, source):
     """The tensor with the smaller one of its elements along `axis` and `source`.
 
-    >>> from tessera import tensor
-    >>> scatter_min(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([1, 8])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.scatter_min(ts.tensor([1, 2, 3]), 0, ts.tensor([2, 0]), ts.tensor([1, 8])).tolist()
     [1, 2, 1]
     """
     return _ops.scatter_min(inp, index, source, axis)
@@ -212,8 +225,10 @@ def cond_take(mask, x):
         TypeError: mask must be bool
 
     Example:
-        >>> from tessera import tensor
-        >>> [each.tolist() for each in cond_take(tensor([True, False, True]), tensor([5, 6, 7]))]
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> mask = ts.tensor([True, False, True])
+        >>> [each.tolist() for each in F.cond_take(mask, ts.tensor([5, 6, 7]))]
         [[5, 7], [0, 2]]
     """
     flat = _ops.flatten(mask)
@@ -224,10 +239,11 @@ def non_zero(condition, as_tuple=False):
     """The positions of the elements that are not zero, in row-major order: a row for each, or with
     `as_tuple` a vector for each axis.
 
-    >>> from tessera import tensor
-    >>> non_zero(tensor([[1, 0], [2, 3]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.non_zero(ts.tensor([[1, 0], [2, 3]])).tolist()
     [[0, 0], [1, 0], [1, 1]]
-    >>> [each.tolist() for each in non_zero(tensor([[1, 0], [2, 3]]), as_tuple=True)]
+    >>> [each.tolist() for each in F.non_zero(ts.tensor([[1, 0], [2, 3]]), as_tuple=True)]
     [[0, 1, 1], [0, 0, 1]]
     """
     positions = _ops.non_zero(condition)
@@ -239,8 +255,9 @@ def non_zero(condition, as_tuple=False):
 def repeat(inp, repeats, axis=None):
     """Each element repeated along `axis`; of the flattened tensor without one.
 
-    >>> from tessera import tensor
-    >>> repeat(tensor([1, 2]), 2).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.repeat(ts.tensor([1, 2]), 2).tolist()
     [1, 1, 2, 2]
     """
     if axis is None:
@@ -252,8 +269,9 @@ def tile(inp, reps):
     """The tensor repeated along its last axes, as often as `reps` says of each; more of them make
     new axes.
 
-    >>> from tessera import tensor
-    >>> tile(tensor([1, 2]), 2).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.tile(ts.tensor([1, 2]), 2).tolist()
     [1, 2, 1, 2]
     """
     is_one = isinstance(reps, (int, _SymInt)) or getattr(reps, "ndim", 1) == 0
@@ -263,8 +281,9 @@ def tile(inp, reps):
 def roll(inp, shift, axis=None):
     """The elements moved along `axis` (one or several), around its end; flattened without one.
 
-    >>> from tessera import tensor
-    >>> roll(tensor([1, 2, 3]), 1).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.roll(ts.tensor([1, 2, 3]), 1).tolist()
     [3, 1, 2]
     """
     if axis is None:

@@ -69,8 +69,9 @@ def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corner
         TypeError: inp must be a tensor or an array
 
     Example:
-        >>> from tessera import tensor
-        >>> interpolate(tensor([[[[1.0, 2.0]]]]), [1, 4]).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.vision.interpolate(ts.tensor([[[[1.0, 2.0]]]]), [1, 4]).tolist()
         [[[[1.0, 1.25, 1.75, 2.0]]]]
     """
     mode = _lower(mode)
@@ -99,8 +100,8 @@ def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corner
 def resize(inp, target_shape, imode="linear", format="NCHW"):
     """Images [N, C, H, W], or [N, H, W, C], of height and width `target_shape`.
 
-    >>> from tessera.functional import ones
-    >>> resize(ones((1, 2, 2, 3)), (4, 6), format="NHWC").shape
+    >>> import tessera.functional as F
+    >>> F.vision.resize(F.ones((1, 2, 2, 3)), (4, 6), format="NHWC").shape
     (1, 4, 6, 3)
     """
     size, mode = _pair(target_shape), _lower(imode)
@@ -110,8 +111,11 @@ def resize(inp, target_shape, imode="linear", format="NCHW"):
 def remap(inp, map_xy, border_mode="replicate", scalar=0.0, interp_mode="linear"):
     """Pixels of images [N, C, H, W] at positions `map_xy` [N, OH, OW, (column, row)].
 
-    >>> from tessera import tensor
-    >>> remap(tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), tensor([[[[0.5, 0.0], [1.0, 1.0]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> image = ts.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> places = ts.tensor([[[[0.5, 0.0], [1.0, 1.0]]]])
+    >>> F.vision.remap(image, places).tolist()
     [[[[1.5, 4.0]]]]
     """
     border = _lower(border_mode), scalar, _lower(interp_mode)
@@ -123,9 +127,11 @@ def warp_affine(inp, mat, out_shape, border_mode="replicate", border_val=0.0, fo
     """Images [N, H, W, C], or [N, C, H, W], whose pixel (column, row) of the result is the one at
     `mat` [N, 2, 3] times (column, row, 1).
 
-    >>> from tessera import tensor
-    >>> moved = tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
-    >>> warp_affine(tensor([[[[1.0, 2.0, 3.0]]]]), moved, (1, 2), format="NCHW").tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> moved = ts.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]])
+    >>> image = ts.tensor([[[[1.0, 2.0, 3.0]]]])
+    >>> F.vision.warp_affine(image, moved, (1, 2), format="NCHW").tolist()
     [[[[2.0, 3.0]]]]
     """
     rest = _pair(out_shape), _lower(border_mode), border_val, _lower(interp_mode)
@@ -139,9 +145,10 @@ def warp_perspective(inp, mat, out_shape, mat_idx=None, border_mode="replicate",
 
     A matrix is the inverse of the one that `cv2.warpPerspective` takes.
 
-    >>> from tessera import tensor
-    >>> moved = tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])
-    >>> warp_perspective(tensor([[[[1.0, 2.0, 3.0]]]]), moved, (1, 2)).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> moved = ts.tensor([[[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]])
+    >>> F.vision.warp_perspective(ts.tensor([[[[1.0, 2.0, 3.0]]]]), moved, (1, 2)).tolist()
     [[[[2.0, 3.0]]]]
     """
     if mat_idx is None:
@@ -156,9 +163,9 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
               aligned=True):  # fmt: skip
     """Boxes `rois` [K, (image, x1, y1, x2, y2)] of images, in size `output_shape`, interpolated.
 
-    >>> from tessera import tensor
-    >>> from tessera.functional import ones
-    >>> roi_align(ones((1, 2, 8, 8)), tensor([[0.0, 1.0, 1.0, 5.0, 5.0]]), 2).shape
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.vision.roi_align(F.ones((1, 2, 8, 8)), ts.tensor([[0.0, 1.0, 1.0, 5.0, 5.0]]), 2).shape
     (1, 2, 2, 2)
     """
     return _ops.roi_align(inp, rois, _pair(output_shape), _lower(mode), spatial_scale,
@@ -168,9 +175,10 @@ def roi_align(inp, rois, output_shape, mode="average", spatial_scale=1.0, sample
 def roi_pooling(inp, rois, output_shape, mode="max", scale=1.0):
     """Boxes `rois` [K, (image, x1, y1, x2, y2)] of images, in size `output_shape`, pooled.
 
-    >>> from tessera import tensor
-    >>> image = tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
-    >>> roi_pooling(image, tensor([[0.0, 0.0, 0.0, 1.0, 1.0]]), 1).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> image = ts.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> F.vision.roi_pooling(image, ts.tensor([[0.0, 0.0, 0.0, 1.0, 1.0]]), 1).tolist()
     [[[[4.0]]]]
     """
     return _ops.roi_pooling(inp, rois, _pair(output_shape), _lower(mode), scale)
@@ -180,9 +188,10 @@ def nms(boxes, scores, iou_thresh, max_output=None):
     """Indices of boxes [N, (x1, y1, x2, y2)] by falling score, without those that overlap a better
     one by more than `iou_thresh`, at most `max_output`.
 
-    >>> from tessera import tensor
-    >>> boxes = tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 6.0]])
-    >>> nms(boxes, tensor([0.5, 0.9, 0.1]), 0.5).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> boxes = ts.tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 6.0]])
+    >>> F.vision.nms(boxes, ts.tensor([0.5, 0.9, 0.1]), 0.5).tolist()
     [1, 2]
     """
     return _ops.nms(boxes, scores, iou_thresh, max_output)
@@ -192,8 +201,8 @@ def correlation(data1, data2, kernel_size=1, max_displacement=1, stride1=1, stri
                 is_multiply=True):  # fmt: skip
     """How alike patches of `data1` are to displaced ones of `data2`, both [N, C, H, W].
 
-    >>> from tessera.functional import ones
-    >>> correlation(ones((1, 2, 5, 5)), ones((1, 2, 5, 5))).shape
+    >>> import tessera.functional as F
+    >>> F.vision.correlation(F.ones((1, 2, 5, 5)), F.ones((1, 2, 5, 5))).shape
     (1, 9, 3, 3)
     """
     return _ops.correlation(data1, data2, kernel_size, max_displacement, stride1, stride2, pad_size,
@@ -203,8 +212,9 @@ def correlation(data1, data2, kernel_size=1, max_displacement=1, stride1=1, stri
 def cvt_color(inp, mode=""):
     """Images [N, H, W, C] in other colours, such as "RGB2GRAY".
 
-    >>> from tessera import tensor
-    >>> cvt_color(tensor([[[[1.0, 2.0, 3.0]]]]), "RGB2BGR").tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.vision.cvt_color(ts.tensor([[[[1.0, 2.0, 3.0]]]]), "RGB2BGR").tolist()
     [[[[3.0, 2.0, 1.0]]]]
     """
     if isinstance(mode, str) and not mode.startswith("YCrCb"):
@@ -216,8 +226,9 @@ def cvt_color(inp, mode=""):
 def flip(inp, vertical=True, horizontal=True, format="NHWC"):
     """Images [N, H, W, C], or [N, C, H, W], turned upside down, left to right, or both.
 
-    >>> from tessera import tensor
-    >>> flip(tensor([[[[1], [2]]]]), vertical=False).tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.vision.flip(ts.tensor([[[[1], [2]]]]), vertical=False).tolist()
     [[[[2], [1]]]]
     """
     check_choice("flip", "format", format, ("NCHW", "NHWC"))
@@ -243,8 +254,9 @@ def rot90(inp, k=1, axes=(0, 1), *, clockwise=None):
         TypeError: inp must be a tensor or an array
 
     Example:
-        >>> from tessera import tensor
-        >>> rot90(tensor([[1, 2], [3, 4]])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.vision.rot90(ts.tensor([[1, 2], [3, 4]])).tolist()
         [[2, 4], [1, 3]]
     """
     if clockwise is not None or isinstance(k, bool):
@@ -278,8 +290,9 @@ def rotate(inp, clockwise=True, format="NHWC"):
         TypeError: inp must be a tensor or an array
 
     Example:
-        >>> from tessera import tensor
-        >>> rotate(tensor([[[[1], [2]]]])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.vision.rotate(ts.tensor([[[[1], [2]]]])).tolist()
         [[[[1]], [[2]]]]
     """
     check_choice("rotate", "format", format, ("NCHW", "NHWC"))
@@ -301,7 +314,8 @@ def nvof(src, precision=1):
         NotImplementedError: the device must have NVIDIA's optical flow
 
     Example:
-        >>> nvof(None)
+        >>> import tessera.functional as F
+        >>> F.vision.nvof(None)
         Traceback (most recent call last):
         NotImplementedError: nvof: the device must have NVIDIA's optical flow, got precision 1
     """

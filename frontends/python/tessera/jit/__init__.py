@@ -1,5 +1,6 @@
 """Functions compiled whole: trace, dump, load, estimate."""
 
+from .._listed import listed as _listed
 from .estimate import Estimate, Spec, estimate
 from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
@@ -27,3 +28,5 @@ __all__ = [
     "partial_trace",
     "trace",
 ]
+
+__dir__ = _listed(*__all__)

@@ -11,6 +11,7 @@ class GraphOptimizationConfig:
 
     ValueError: a switch must be True, False or None.
 
+    >>> from tessera.jit import GraphOptimizationConfig
     >>> config = GraphOptimizationConfig()
     >>> config.jit_fuse_reduce = False
     >>> config

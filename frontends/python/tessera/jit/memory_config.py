@@ -30,6 +30,7 @@ class SublinearMemoryConfig:
 
     ValueError: all must be integers of at least 0, `num_worker` of at least 1.
 
+    >>> from tessera.jit import SublinearMemoryConfig
     >>> SublinearMemoryConfig(lb_memory_mb=512).lb_memory_mb
     512
     """
@@ -64,6 +65,7 @@ class DTRConfig:
 
     ValueError: the threshold must be above 0, the others at least 0.
 
+    >>> from tessera.jit import DTRConfig
     >>> DTRConfig(eviction_threshold=1 << 30).evictee_minimum_size
     1048576
     """

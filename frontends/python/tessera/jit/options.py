@@ -1,5 +1,6 @@
 """Options of `trace` that MegEngine has, and calls that are profiled."""
 
+import inspect
 import json
 
 from ..logger import say_later
@@ -33,6 +34,25 @@ def fuses(sublinear_memory_config=None, dtr_config=None, opt_level=2, graph_opt_
 def _check(name, value, kind):
     if value is not None and not isinstance(value, kind):
         raise TypeError(f"trace: {name} must be a {kind.__name__} or None, got {value!r}")
+
+
+class Signature:
+    """The signature of a trace is that of its function, that of the class has all its options."""
+
+    def __get__(self, traced, kind):
+        if traced is not None:
+            return inspect.signature(traced.function)
+        function = inspect.Parameter(
+            "function", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None
+        )
+        return inspect.Signature([function, *options_of(kind)])
+
+
+def options_of(kind):
+    """The options of a class of traces, as parameters that are keywords."""
+    _, _, *own, _ = inspect.signature(kind._setup).parameters.values()
+    each = [*own, *inspect.signature(fuses).parameters.values()]
+    return [one.replace(kind=one.KEYWORD_ONLY) for one in each]
 
 
 class Profiled:

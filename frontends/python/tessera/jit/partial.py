@@ -1,7 +1,9 @@
 """partial_trace: traced parts of a training step, by MegEngine's name."""
 
 import functools
+import inspect
 
+from .options import options_of
 from .trace import trace
 
 
@@ -13,10 +15,11 @@ def partial_trace(function=None, *, backend="default", without_host=True, **opti
 
     ValueError: backend must be "default", and without_host True: no Python runs between operators.
 
-    >>> import tessera
+    >>> import tessera as ts
+    >>> from tessera.jit import partial_trace
     >>> from tessera.autodiff import GradManager
     >>> square = partial_trace(lambda x: x * x)
-    >>> x = tessera.tensor([3.0])
+    >>> x = ts.tensor([3.0])
     >>> for _ in range(3):
     ...     x.grad = None
     ...     with GradManager().attach(x) as manager:
@@ -31,3 +34,13 @@ def partial_trace(function=None, *, backend="default", without_host=True, **opti
     if function is None:
         return functools.partial(trace, **options)
     return trace(function, **options)
+
+
+def _signature():
+    """The own parameters, then the options of a trace."""
+    *own, _ = inspect.signature(partial_trace).parameters.values()
+    names = {each.name for each in own}
+    return inspect.Signature([*own, *(x for x in options_of(trace) if x.name not in names)])
+
+
+partial_trace.__signature__ = _signature()

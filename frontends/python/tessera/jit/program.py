@@ -114,14 +114,14 @@ def load(path, allow_code=False):
     that come from someone you would run a program of. Shapes and dtypes of its inputs are those of
     the traced function. FileNotFoundError: the file must exist. ValueError: it must be whole.
 
+    >>> import tessera as ts
     >>> import tempfile
-    >>> import tessera
-    >>> double = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
-    >>> _ = double(tessera.tensor([1.0, 2.0]))
+    >>> double = ts.jit.trace(lambda x: x * 2, capture_as_const=True)
+    >>> _ = double(ts.tensor([1.0, 2.0]))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = double.dump(f"{folder}/double.tess", arg_names=["x"])
-    ...     program = load(f"{folder}/double.tess")
-    >>> program(x=tessera.tensor([3.0, 4.0])).tolist()
+    ...     program = ts.jit.load(f"{folder}/double.tess")
+    >>> program(x=ts.tensor([3.0, 4.0])).tolist()
     [6.0, 8.0]
     """
     path = os.fspath(path)

@@ -71,14 +71,15 @@ def exclude_from_trace():
 
     RuntimeError: the call must run, and is not recorded only (estimate, record_only).
 
-    >>> import tessera
-    >>> @tessera.jit.trace
+    >>> import tessera as ts
+    >>> from tessera.jit import exclude_from_trace
+    >>> @ts.jit.trace
     ... def step(x):
     ...     y = x * 2
     ...     with exclude_from_trace():
     ...         print("y is", y.item())
     ...     return y + 1
-    >>> [step(tessera.tensor([n])).item() for n in range(3)]
+    >>> [step(ts.tensor([n])).item() for n in range(3)]
     y is 0
     y is 2
     y is 4

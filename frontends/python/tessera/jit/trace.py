@@ -10,7 +10,7 @@ from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .kept import Kept
 from .mismatch import TraceMismatchError, check_same, is_same
-from .options import Profiled, fuses
+from .options import Profiled, Signature, fuses
 from .python_state import PythonState
 from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
@@ -21,11 +21,12 @@ from .telling import warn_once
 class trace(Kept, Dumps, Profiled):  # noqa: N801
     """Records a function's first call and runs later calls with the same signature compiled.
 
-    >>> import tessera
+    >>> import tessera as ts
+    >>> from tessera.jit import trace
     >>> @trace(symbolic=True)
     ... def step(x, y):
     ...     return x * y + 1
-    >>> [step(tessera.tensor([n]), tessera.tensor([10])).item() for n in range(3)]
+    >>> [step(ts.tensor([n]), ts.tensor([10])).item() for n in range(3)]
     [1, 11, 21]
 
     The signature is the shapes, dtypes and devices of the tensors in the arguments, which of them
@@ -80,6 +81,8 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     what an argument's gradient is the sum of is then added up within the function first. Several
     managers around the call run it eagerly, with a RuntimeWarning.
     """
+
+    __signature__ = Signature()
 
     def __new__(cls, function=None, **options):
         if function is None:

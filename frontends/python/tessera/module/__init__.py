@@ -3,7 +3,9 @@
 import sys as _sys
 
 from .._known_form import export_known_form as _export_known_form
+from .._listed import listed as _listed
 from . import init
+from ._help import add_tables as _add_tables
 from .activation import (
     ELU,
     GELU,
@@ -215,4 +217,7 @@ __all__ = [
     "init",
 ]
 
+__dir__ = _listed(*__all__)
+
 _export_known_form(_sys.modules[__name__], __all__)
+_add_tables(kind for kind in map(globals().get, __all__) if kind not in (init, Module))

@@ -85,8 +85,9 @@ class GELU(Module):
 class Mish(Module):
     """x * tanh(softplus(x)). D. Misra: Mish, BMVC 2020.
 
-    >>> from tessera import tensor
-    >>> Mish()(tensor([0.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Mish()(ts.tensor([0.0])).tolist()
     [0.0]
     """
 
@@ -99,8 +100,9 @@ class ELU(Module):
     """x above 0, `alpha` * (exp(x) - 1) below. D. Clevert et al.: Fast and Accurate Deep Network
     Learning by Exponential Linear Units, ICLR 2016.
 
-    >>> from tessera import tensor
-    >>> ELU(2.0)(tensor([3.0, 0.0, float("-inf")])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.ELU(2.0)(ts.tensor([3.0, 0.0, float("-inf")])).tolist()
     [3.0, 0.0, -2.0]
     """
 

@@ -19,9 +19,10 @@ class MultiHeadAttention(Module):
 
     load_state_dict takes MegEngine's one parameter `io_weight_bias` too.
 
-    >>> from tessera.functional import ones
-    >>> attention = MultiHeadAttention(8, 2, kdim=4, vdim=6)
-    >>> out, _ = attention(ones((3, 5, 8)), ones((3, 7, 4)), ones((3, 7, 6)))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> attention = M.MultiHeadAttention(8, 2, kdim=4, vdim=6)
+    >>> out, _ = attention(F.ones((3, 5, 8)), F.ones((3, 7, 4)), F.ones((3, 7, 6)))
     >>> out.shape
     (3, 5, 8)
     """

@@ -113,8 +113,9 @@ class SyncBatchNorm(BatchNorm2d):
     For inputs [N, C], [N, C, L] and [N, C, H, W]. The batch is that of all processes: of `group`,
     which must be None, this one's.
 
-    >>> from tessera.functional import ones
-    >>> SyncBatchNorm(3)(ones((2, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.SyncBatchNorm(3)(F.ones((2, 3, 4, 4))).shape
     (2, 3, 4, 4)
     """
     )

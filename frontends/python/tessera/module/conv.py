@@ -136,8 +136,9 @@ class Conv3d(_Conv):
     The weight has shape (out, in, depth, height, width), with `groups` (groups, out/groups,
     in/groups, depth, height, width); the bias (1, out, 1, 1, 1). `padding` as that of Conv2d.
 
-    >>> from tessera.functional import ones
-    >>> Conv3d(2, 3, 3, padding=1)(ones((1, 2, 4, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.Conv3d(2, 3, 3, padding=1)(F.ones((1, 2, 4, 4, 4))).shape
     (1, 3, 4, 4, 4)
     """
 
@@ -179,8 +180,9 @@ class ConvTranspose1d(_ConvTranspose):
     The weight has shape (in, out, length), with `groups` (groups, in/groups, out/groups, length);
     the bias (1, out, 1).
 
-    >>> from tessera.functional import ones
-    >>> ConvTranspose1d(2, 3, 2, stride=2)(ones((1, 2, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.ConvTranspose1d(2, 3, 2, stride=2)(F.ones((1, 2, 4))).shape
     (1, 3, 8)
     """
 
@@ -193,8 +195,9 @@ class ConvTranspose2d(_ConvTranspose):
     The weight has shape (in, out, height, width), with `groups` (groups, in/groups, out/groups,
     height, width); the bias (1, out, 1, 1).
 
-    >>> from tessera.functional import ones
-    >>> ConvTranspose2d(2, 3, 2, stride=2)(ones((1, 2, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.ConvTranspose2d(2, 3, 2, stride=2)(F.ones((1, 2, 4, 4))).shape
     (1, 3, 8, 8)
     """
 
@@ -207,8 +210,9 @@ class ConvTranspose3d(_ConvTranspose):
     The weight has shape (in, out, depth, height, width), with `groups` (groups, in/groups,
     out/groups, depth, height, width); the bias (1, out, 1, 1, 1).
 
-    >>> from tessera.functional import ones
-    >>> ConvTranspose3d(2, 3, 2, stride=2)(ones((1, 2, 2, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.ConvTranspose3d(2, 3, 2, stride=2)(F.ones((1, 2, 2, 4, 4))).shape
     (1, 3, 4, 8, 8)
     """
 

@@ -64,8 +64,9 @@ class Elemwise(Module):
 
     ValueError: method must name an elementwise function.
 
-    >>> from tessera import tensor
-    >>> Elemwise("FUSE_MUL_ADD3")(tensor([2.0]), tensor([3.0]), tensor([1.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Elemwise("FUSE_MUL_ADD3")(ts.tensor([2.0]), ts.tensor([3.0]), ts.tensor([1.0])).tolist()
     [7.0]
     """
 

@@ -27,9 +27,10 @@ class Embedding(Module):
             rows; max_norm and norm_type must be None: no row is scaled
         TypeError: padding_idx must be an int or None
 
-    >>> from tessera import tensor
-    >>> table = Embedding(2, 3, initial_weight=tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
-    >>> table(tensor([1])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> table = M.Embedding(2, 3, initial_weight=ts.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    >>> table(ts.tensor([1])).tolist()
     [[4.0, 5.0, 6.0]]
     """
 
@@ -59,8 +60,9 @@ class Embedding(Module):
         ValueError: embeddings must have 2 axes; padding_idx must be a row; max_norm and norm_type
         must be None.
 
-        >>> from tessera import tensor
-        >>> Embedding.from_pretrained(tensor([[1.0, 2.0]]))(tensor([0])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.module as M
+        >>> M.Embedding.from_pretrained(ts.tensor([[1.0, 2.0]]))(ts.tensor([0])).tolist()
         [[1.0, 2.0]]
         """
         if len(embeddings.shape) != 2:

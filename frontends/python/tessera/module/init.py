@@ -17,9 +17,10 @@ def fill_(tensor, val):
         TypeError: val must be a number
 
     Example:
-        >>> from tessera import Tensor
-        >>> weight = Tensor([1.0, 2.0])
-        >>> fill_(weight, 3)
+        >>> import tessera as ts
+        >>> import tessera.module as M
+        >>> weight = ts.Tensor([1.0, 2.0])
+        >>> M.init.fill_(weight, 3)
         >>> weight.tolist()
         [3.0, 3.0]
     """
@@ -29,9 +30,10 @@ def fill_(tensor, val):
 def zeros_(tensor):
     """Every element 0: see fill_.
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([1.0, 2.0])
-    >>> zeros_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([1.0, 2.0])
+    >>> M.init.zeros_(weight)
     >>> weight.tolist()
     [0.0, 0.0]
     """
@@ -41,9 +43,10 @@ def zeros_(tensor):
 def ones_(tensor):
     """Every element 1: see fill_.
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([5, 2])
-    >>> ones_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([5, 2])
+    >>> M.init.ones_(weight)
     >>> weight.tolist()
     [1, 1]
     """
@@ -61,9 +64,10 @@ def uniform_(tensor, a=0.0, b=1.0):
         TypeError: tensor must be a tensor
 
     Example:
-        >>> from tessera import Tensor
-        >>> weight = Tensor([0.0, 0.0])
-        >>> uniform_(weight, 1, 2)
+        >>> import tessera as ts
+        >>> import tessera.module as M
+        >>> weight = ts.Tensor([0.0, 0.0])
+        >>> M.init.uniform_(weight, 1, 2)
         >>> weight.min().item() >= 1
         True
     """
@@ -81,9 +85,10 @@ def normal_(tensor, mean=0.0, std=1.0):
         TypeError: tensor must be a tensor
 
     Example:
-        >>> from tessera import Tensor
-        >>> weight = Tensor([0.0, 0.0])
-        >>> normal_(weight, 5, 0)
+        >>> import tessera as ts
+        >>> import tessera.module as M
+        >>> weight = ts.Tensor([0.0, 0.0])
+        >>> M.init.normal_(weight, 5, 0)
         >>> weight.tolist()
         [5.0, 5.0]
     """
@@ -100,7 +105,8 @@ _LINEAR = frozenset(
 def calculate_gain(nonlinearity, param=None):
     """By how much a nonlinearity shrinks its input, to be made up for by the weights.
 
-    >>> calculate_gain("tanh")
+    >>> import tessera.module as M
+    >>> M.init.calculate_gain("tanh")
     1.6666666666666667
     """
     if nonlinearity in _LINEAR:
@@ -131,8 +137,9 @@ def calculate_fan_in_and_fan_out(tensor):
         ValueError: tensor must have 2 axes or more
 
     Example:
-        >>> from tessera import Tensor
-        >>> calculate_fan_in_and_fan_out(Tensor([[1.0, 2.0, 3.0]]))
+        >>> import tessera as ts
+        >>> import tessera.module as M
+        >>> M.init.calculate_fan_in_and_fan_out(ts.Tensor([[1.0, 2.0, 3.0]]))
         (3, 1)
     """
     shape = tuple(tensor.shape)
@@ -148,8 +155,9 @@ def calculate_fan_in_and_fan_out(tensor):
 def calculate_correct_fan(tensor, mode):
     """The fan named by `mode`: "fan_in" or "fan_out".
 
-    >>> from tessera import Tensor
-    >>> calculate_correct_fan(Tensor([[1.0, 2.0, 3.0]]), "fan_in")
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.init.calculate_correct_fan(ts.Tensor([[1.0, 2.0, 3.0]]), "fan_in")
     3
     """
     fans = dict(zip(("fan_in", "fan_out"), calculate_fan_in_and_fan_out(tensor), strict=True))
@@ -161,9 +169,10 @@ def calculate_correct_fan(tensor, mode):
 def xavier_uniform_(tensor, gain=1.0):
     """Uniform, with the variance 2 / (fan_in + fan_out).
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
-    >>> xavier_uniform_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> M.init.xavier_uniform_(weight)
     >>> weight.shape
     (2, 2)
     """
@@ -174,9 +183,10 @@ def xavier_uniform_(tensor, gain=1.0):
 def xavier_normal_(tensor, gain=1.0):
     """Normal, with the variance 2 / (fan_in + fan_out).
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
-    >>> xavier_normal_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> M.init.xavier_normal_(weight)
     >>> weight.shape
     (2, 2)
     """
@@ -186,9 +196,10 @@ def xavier_normal_(tensor, gain=1.0):
 def msra_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
     """Uniform, with the variance gain^2 / fan.
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
-    >>> msra_uniform_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> M.init.msra_uniform_(weight)
     >>> weight.shape
     (2, 2)
     """
@@ -199,9 +210,10 @@ def msra_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
 def msra_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
     """Normal, with the variance gain^2 / fan.
 
-    >>> from tessera import Tensor
-    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
-    >>> msra_normal_(weight)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> weight = ts.Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> M.init.msra_normal_(weight)
     >>> weight.shape
     (2, 2)
     """

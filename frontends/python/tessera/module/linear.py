@@ -33,7 +33,8 @@ class _Product(Module):
 class Linear(_Product):
     """x @ weight.T + bias, over the last axis.
 
-    >>> Linear(4, 2)
+    >>> import tessera.module as M
+    >>> M.Linear(4, 2)
     Linear(in_features=4, out_features=2, bias=True)
     """
 
@@ -61,8 +62,9 @@ class BatchMatMulActivation(_Product):
 
     ValueError: nonlinear_mode must be "IDENTITY" or "RELU", in any case; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> BatchMatMulActivation(3, 4, 2, nonlinear_mode="RELU")(ones((3, 4, 2))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.BatchMatMulActivation(3, 4, 2, nonlinear_mode="RELU")(F.ones((3, 4, 2))).shape
     (3, 2, 2)
     """
 

@@ -22,8 +22,9 @@ class _Windows(Module):
 class SlidingWindow(_Windows):
     """The windows of images [N, C, H, W], as [N, C, OH, OW, KH, KW].
 
-    >>> from tessera.functional import ones
-    >>> SlidingWindow(2)(ones((1, 2, 4, 5))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.SlidingWindow(2)(F.ones((1, 2, 4, 5))).shape
     (1, 2, 3, 4, 2, 2)
     """
 
@@ -35,8 +36,9 @@ class SlidingWindow(_Windows):
 class SlidingWindowTranspose(_Windows):
     """Images of size `output_size` that windows [N, C, OH, OW, KH, KW] add up to.
 
-    >>> from tessera.functional import ones
-    >>> SlidingWindowTranspose((4, 5), 2)(ones((1, 2, 3, 4, 2, 2))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.SlidingWindowTranspose((4, 5), 2)(F.ones((1, 2, 3, 4, 2, 2))).shape
     (1, 2, 4, 5)
     """
 
@@ -56,8 +58,9 @@ class LocalConv2d(Conv2d):
     The weight has shape (groups, height and width of the result, in/groups, height and width of
     the kernel, out/groups); there is no bias.
 
-    >>> from tessera.functional import ones
-    >>> LocalConv2d(2, 3, 5, 6, 3)(ones((1, 2, 5, 6))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.LocalConv2d(2, 3, 5, 6, 3)(F.ones((1, 2, 5, 6))).shape
     (1, 3, 3, 4)
     """
 
@@ -91,9 +94,10 @@ class RegionRestrictedConv(Conv2d):
 
     The weight has shape (groups, out/groups, in/groups, height, width), the bias (1, out, 1, 1).
 
-    >>> from tessera.functional import ones, zeros
-    >>> net = RegionRestrictedConv(2, 3, 3)
-    >>> net(ones((1, 2, 5, 5)), zeros((1, 5, 5), "int32"), zeros((1, 3, 3), "int32")).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> net = M.RegionRestrictedConv(2, 3, 3)
+    >>> net(F.ones((1, 2, 5, 5)), F.zeros((1, 5, 5), "int32"), F.zeros((1, 3, 3), "int32")).shape
     (1, 3, 3, 3)
     """
 
@@ -121,9 +125,10 @@ class DeformableConv2d(Conv2d):
     """Convolution of images whose windows' elements `forward(inp, offset, mask)` moves and weights;
     weight and bias are Conv2d's.
 
-    >>> from tessera.functional import ones, zeros
-    >>> net = DeformableConv2d(2, 3, 2)
-    >>> net(ones((1, 2, 4, 4)), zeros((1, 8, 3, 3)), ones((1, 4, 3, 3))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> net = M.DeformableConv2d(2, 3, 2)
+    >>> net(F.ones((1, 2, 4, 4)), F.zeros((1, 8, 3, 3)), F.ones((1, 4, 3, 3))).shape
     (1, 3, 3, 3)
     """
 
@@ -140,10 +145,12 @@ class DeformablePSROIPooling(Module):
     """Means of the moved bins of boxes: `forward(inp, rois, trans)` of
     `functional.deformable_psroi_pooling`.
 
-    >>> from tessera import tensor
-    >>> from tessera.functional import ones, zeros
-    >>> net = DeformablePSROIPooling(False, 3, 2, 2, 4, 1.0)
-    >>> net(ones((1, 4, 8, 8)), tensor([[0.0, 1.0, 1.0, 5.0, 5.0]]), zeros((1, 2, 3, 3))).shape
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> net = M.DeformablePSROIPooling(False, 3, 2, 2, 4, 1.0)
+    >>> boxes = ts.tensor([[0.0, 1.0, 1.0, 5.0, 5.0]])
+    >>> net(F.ones((1, 4, 8, 8)), boxes, F.zeros((1, 2, 3, 3))).shape
     (1, 4, 2, 2)
     """
 

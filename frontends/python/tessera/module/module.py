@@ -10,6 +10,7 @@ from .._hooks import HookHandler, forward_between
 from ..autodiff.frozen import set_frozen
 from ..tensor import Parameter, Tensor
 from . import state
+from ._help import Signature
 from .entries import by_name, entries
 from .moves import Moves
 
@@ -44,6 +45,8 @@ class Module(Moves):
     _has_flat_state = False
     quantize_disabled = False
     _backward_hooks = MappingProxyType({})  # a module that has some has a dict of its own
+
+    __signature__ = Signature()
 
     def __init__(self, name=None):
         if name is not None and not isinstance(name, str):
@@ -113,12 +116,12 @@ class Module(Moves):
         where no gradient arrives. Without a gradient for any input it runs when those of the
         outputs are there.
 
+        >>> import tessera.functional as F
+        >>> import tessera.module as M
         >>> from tessera.autodiff import grad
-        >>> from tessera.functional import ones
-        >>> from tessera.module import ReLU
-        >>> relu = ReLU()
+        >>> relu = M.ReLU()
         >>> handler = relu.register_backward_hook(lambda module, inputs, outputs: inputs[0] * 3)
-        >>> grad(lambda x: relu(x).sum())(ones(2)).tolist()
+        >>> grad(lambda x: relu(x).sum())(F.ones(2)).tolist()
         [3.0, 3.0]
         """
         if "_backward_hooks" not in vars(self):
@@ -188,8 +191,8 @@ class Module(Moves):
         """(name, module) of this module, named `prefix` or "", and all below; `with_parent` adds
         the module that holds each, None for this one.
 
-        >>> from tessera.module import Linear, ReLU, Sequential
-        >>> net = Sequential(Linear(4, 2), ReLU())
+        >>> import tessera.module as M
+        >>> net = M.Sequential(M.Linear(4, 2), M.ReLU())
         >>> [(name, parent is net) for name, _, parent in net.named_modules(with_parent=True)]
         [('', False), ('0', True), ('1', True)]
         """
@@ -234,8 +237,8 @@ class Module(Moves):
         """Sets training mode here and, where `recursive`, below, by the `train` of each module;
         returns the module.
 
-        >>> from tessera.module import Dropout, Sequential
-        >>> net = Sequential(Dropout(0.5)).train(False, recursive=False)
+        >>> import tessera.module as M
+        >>> net = M.Sequential(M.Dropout(0.5)).train(False, recursive=False)
         >>> net.training, net[0].training
         (False, True)
         """
@@ -265,8 +268,8 @@ class Module(Moves):
         """Leaves this module and those below out of quantization, or with False in; returns the
         module. Sets their attribute `quantize_disabled`.
 
-        >>> from tessera.module import Linear, Sequential
-        >>> Sequential(Linear(2, 2)).disable_quantize()[0].quantize_disabled
+        >>> import tessera.module as M
+        >>> M.Sequential(M.Linear(2, 2)).disable_quantize()[0].quantize_disabled
         True
         """
         for module in list(self.modules()):
@@ -323,8 +326,8 @@ class Module(Moves):
             ValueError: shapes must fit
             TypeError: state_dict must be a dict or a function
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 1).load_state_dict({"bias": [5.0], "weight": None}, strict=False)
+        >>> import tessera.module as M
+        >>> M.Linear(2, 1).load_state_dict({"bias": [5.0], "weight": None}, strict=False)
         ['weight']
         """
         return state.load(self, state_dict, strict)
@@ -336,9 +339,9 @@ class Module(Moves):
         Arguments are tensors or jit.Spec(shape, dtype); nothing is computed. Gives a
         module.summary.Summary.
 
+        >>> import tessera.module as M
         >>> from tessera.jit import Spec
-        >>> from tessera.module import Linear, ReLU, Sequential
-        >>> print(Sequential(Linear(4, 2), ReLU()).summary(Spec((3, 4))))
+        >>> print(M.Sequential(M.Linear(4, 2), M.ReLU()).summary(Spec((3, 4))))
         name   module      parameters  bytes  result  bytes
                Sequential           0      0  (3, 2)     24
         0      Linear              10     40  (3, 2)     24

@@ -125,8 +125,9 @@ class RMSNorm(Module):
 
     B. Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.
 
-    >>> from tessera import tensor
-    >>> RMSNorm(2, eps=0.0)(tensor([[3.0, 3.0], [-2.0, 2.0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.RMSNorm(2, eps=0.0)(ts.tensor([[3.0, 3.0], [-2.0, 2.0]])).tolist()
     [[1.0, 1.0], [-1.0, 1.0]]
     """
 
@@ -158,8 +159,9 @@ class GeneralNorm(_Norm):
 
     ValueError: normalized_axis must be different axes of the input, one for each size.
 
-    >>> from tessera import tensor
-    >>> GeneralNorm(2, 0, eps=0.0)(tensor([[1.0, 5.0], [3.0, 7.0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.GeneralNorm(2, 0, eps=0.0)(ts.tensor([[1.0, 5.0], [3.0, 7.0]])).tolist()
     [[-1.0, -1.0], [1.0, 1.0]]
     """
 
@@ -191,8 +193,9 @@ class LocalResponseNorm(Module):
 
     A. Krizhevsky et al.: ImageNet Classification with Deep Convolutional Neural Networks, 2012.
 
-    >>> from tessera.functional import ones
-    >>> LocalResponseNorm(3, k=1.0, alpha=1.0, beta=1.0)(ones((1, 1, 1, 1))).item()
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.LocalResponseNorm(3, k=1.0, alpha=1.0, beta=1.0)(F.ones((1, 1, 1, 1))).item()
     0.5
     """
 

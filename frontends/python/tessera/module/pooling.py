@@ -42,8 +42,9 @@ class MaxPool1d(_Pool):
 
     ValueError: windows must fit.
 
-    >>> from tessera import tensor
-    >>> MaxPool1d(2)(tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.MaxPool1d(2)(ts.tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
     [[[4.0, 3.0]]]
     """
 
@@ -57,8 +58,9 @@ class AvgPool1d(_AvgPool):
 
     ValueError: windows must fit.
 
-    >>> from tessera import tensor
-    >>> AvgPool1d(2)(tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.AvgPool1d(2)(ts.tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
     [[[2.5, 2.5]]]
     """
 
@@ -72,8 +74,9 @@ class MaxPool3d(_Pool):
 
     ValueError: windows must fit.
 
-    >>> from tessera.functional import ones
-    >>> MaxPool3d(2)(ones((1, 3, 4, 4, 6))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.MaxPool3d(2)(F.ones((1, 3, 4, 4, 6))).shape
     (1, 3, 2, 2, 3)
     """
 
@@ -87,8 +90,9 @@ class AvgPool3d(_AvgPool):
 
     ValueError: windows must fit.
 
-    >>> from tessera.functional import ones
-    >>> AvgPool3d(2)(ones((1, 3, 4, 4, 6))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.AvgPool3d(2)(F.ones((1, 3, 4, 4, 6))).shape
     (1, 3, 2, 2, 3)
     """
 
@@ -117,8 +121,9 @@ class AdaptiveAvgPool2d(_AdaptivePool):
 class AdaptiveMaxPool2d(_AdaptivePool):
     """Largest elements of windows such that the output has height and width `oshp`.
 
-    >>> from tessera import tensor
-    >>> AdaptiveMaxPool2d(1)(tensor([[[[1.0, 4.0], [3.0, 2.0]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.AdaptiveMaxPool2d(1)(ts.tensor([[[[1.0, 4.0], [3.0, 2.0]]]])).tolist()
     [[[[4.0]]]]
     """
 

@@ -6,8 +6,9 @@ from .module import Module
 class QuantStub(Module):
     """Gives its input: a network that is quantized has the step to integers here.
 
-    >>> from tessera import tensor
-    >>> QuantStub()(tensor([1.5])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.QuantStub()(ts.tensor([1.5])).tolist()
     [1.5]
     """
 
@@ -19,8 +20,9 @@ class QuantStub(Module):
 class DequantStub(Module):
     """Gives its input: a network that is quantized has the step back to floats here.
 
-    >>> from tessera import tensor
-    >>> DequantStub()(tensor([1.5])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.DequantStub()(ts.tensor([1.5])).tolist()
     [1.5]
     """
 

@@ -57,8 +57,9 @@ class RNNCell(_Cell):
 
     ValueError: nonlinearity must be "tanh" or "relu"; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> RNNCell(10, 20)(ones((3, 10))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.RNNCell(10, 20)(F.ones((3, 10))).shape
     (3, 20)
     """
 
@@ -87,8 +88,9 @@ class LSTMCell(_Cell):
 
     ValueError: shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> h, c = LSTMCell(10, 20)(ones((3, 10)))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> h, c = M.LSTMCell(10, 20)(F.ones((3, 10)))
     >>> h.shape, c.shape
     ((3, 20), (3, 20))
     """
@@ -115,8 +117,9 @@ class GRUCell(_Cell):
 
     ValueError: shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> GRUCell(10, 20)(ones((3, 10))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.GRUCell(10, 20)(F.ones((3, 10))).shape
     (3, 20)
     """
 

@@ -153,8 +153,9 @@ class RNN(_Sequences):
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; nonlinearity
     must be "tanh" or "relu"; input and hx must have 3 axes; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> output, last = RNN(10, 20, num_layers=2)(ones((7, 3, 10)))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> output, last = M.RNN(10, 20, num_layers=2)(F.ones((7, 3, 10)))
     >>> output.shape, last.shape
     ((7, 3, 20), (2, 3, 20))
     """
@@ -189,8 +190,9 @@ class LSTM(_Sequences):
     be in [0, hidden_size); input and hx must have 3 axes; shapes must fit.
     TypeError: hx must be a pair.
 
-    >>> from tessera.functional import ones
-    >>> output, (h, c) = LSTM(10, 20, bidirectional=True)(ones((7, 3, 10)))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> output, (h, c) = M.LSTM(10, 20, bidirectional=True)(F.ones((7, 3, 10)))
     >>> output.shape, h.shape, c.shape
     ((7, 3, 40), (2, 3, 20), (2, 3, 20))
     """
@@ -251,8 +253,9 @@ class GRU(_Sequences):
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; input and hx
     must have 3 axes; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> output, last = GRU(10, 20, batch_first=True)(ones((3, 7, 10)))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> output, last = M.GRU(10, 20, batch_first=True)(F.ones((3, 7, 10)))
     >>> output.shape, last.shape
     ((3, 7, 20), (1, 3, 20))
     """

@@ -21,8 +21,9 @@ class TransformerEncoderLayer(Module):
 
     ValueError: nhead must divide d_model; activation must be "relu" or "gelu"; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> TransformerEncoderLayer(8, 2, dim_feedforward=16)(ones((3, 5, 8))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.TransformerEncoderLayer(8, 2, dim_feedforward=16)(F.ones((3, 5, 8))).shape
     (3, 5, 8)
     """
 

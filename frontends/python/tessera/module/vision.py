@@ -60,8 +60,9 @@ class _Noise(AdditiveElemwise):
 class AdditiveGaussianNoise(_Noise):
     """Images plus numbers of a normal distribution.
 
-    >>> from tessera.functional import ones
-    >>> AdditiveGaussianNoise(seed=1)(ones((1, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.AdditiveGaussianNoise(seed=1)(F.ones((1, 3, 4, 4))).shape
     (1, 3, 4, 4)
     """
 
@@ -78,8 +79,9 @@ class AdditiveLaplaceNoise(_Noise):
     """Images plus numbers of the Laplace distribution: `mean - std * sign(u) * log(1 - |u|)` of a
     uniform u between -1 and 1.
 
-    >>> from tessera.functional import ones
-    >>> AdditiveLaplaceNoise(seed=1)(ones((1, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.AdditiveLaplaceNoise(seed=1)(F.ones((1, 3, 4, 4))).shape
     (1, 3, 4, 4)
     """
 
@@ -96,8 +98,9 @@ class AdditiveLaplaceNoise(_Noise):
 class AdditivePoissonNoise(_Noise):
     """Images plus numbers of the Poisson distribution with mean `lam`.
 
-    >>> from tessera.functional import ones
-    >>> AdditivePoissonNoise(2.0, seed=1)(ones((1, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.AdditivePoissonNoise(2.0, seed=1)(F.ones((1, 3, 4, 4))).shape
     (1, 3, 4, 4)
     """
 
@@ -154,8 +157,9 @@ class Emboss(_Blended):
     """Images with highlights and shadows, as if light fell on them: `alpha` of the effect, of a
     `strength` usually between 0 and 2.
 
-    >>> from tessera.functional import ones
-    >>> Emboss(0.5, (0.6, 0.8), seed=1)(ones((1, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.Emboss(0.5, (0.6, 0.8), seed=1)(F.ones((1, 3, 4, 4))).shape
     (1, 3, 4, 4)
     """
 
@@ -170,8 +174,9 @@ class Emboss(_Blended):
 class Sharpen(_Blended):
     """Images with sharper edges: `alpha` of the effect, of a `lightness` usually between 0.5 and 2.
 
-    >>> from tessera.functional import ones
-    >>> Sharpen(1.0, 1.0)(ones((1, 1, 3, 3)))[0, 0, 1, 1].item()
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.Sharpen(1.0, 1.0)(F.ones((1, 1, 3, 3)))[0, 0, 1, 1].item()
     1.0
     """
 
@@ -187,8 +192,9 @@ class LinearContrast(Module):
     """Pixels `center + alpha * (pixel - center)`, the centre being 127 of uint8 and 0 of floats;
     each image, and with `per_channel` each channel, draws an alpha of its own.
 
-    >>> from tessera import tensor
-    >>> LinearContrast(2.0)(tensor([[[[1.0, -0.5]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.LinearContrast(2.0)(ts.tensor([[[[1.0, -0.5]]]])).tolist()
     [[[[2.0, -1.0]]]]
     """
 
@@ -208,8 +214,9 @@ class LinearContrast(Module):
 class Flip(Module):
     """`functional.vision.flip` as a module.
 
-    >>> from tessera import tensor
-    >>> Flip(vertical=False)(tensor([[[[1], [2]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Flip(vertical=False)(ts.tensor([[[[1], [2]]]])).tolist()
     [[[[2], [1]]]]
     """
 
@@ -225,8 +232,9 @@ class Flip(Module):
 class Rotate(Module):
     """`functional.vision.rotate` as a module.
 
-    >>> from tessera import tensor
-    >>> Rotate()(tensor([[[[1], [2]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Rotate()(ts.tensor([[[[1], [2]]]])).tolist()
     [[[[1]], [[2]]]]
     """
 
@@ -242,8 +250,9 @@ class Rotate(Module):
 class Rot90(Module):
     """`functional.vision.rot90` as a module.
 
-    >>> from tessera import tensor
-    >>> Rot90()(tensor([[1, 2], [3, 4]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Rot90()(ts.tensor([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
 
@@ -259,8 +268,9 @@ class Rot90(Module):
 class Resize(Module):
     """`functional.vision.resize` as a module.
 
-    >>> from tessera.functional import ones
-    >>> Resize((4, 6))(ones((1, 3, 2, 2))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.Resize((4, 6))(F.ones((1, 3, 2, 2))).shape
     (1, 3, 4, 6)
     """
 
@@ -276,8 +286,9 @@ class Resize(Module):
 class Remap(Module):
     """`functional.vision.remap` as a module, of images and positions.
 
-    >>> from tessera import tensor
-    >>> Remap()(tensor([[[[1.0, 2.0]]]]), tensor([[[[0.5, 0.0]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Remap()(ts.tensor([[[[1.0, 2.0]]]]), ts.tensor([[[[0.5, 0.0]]]])).tolist()
     [[[[1.5]]]]
     """
 

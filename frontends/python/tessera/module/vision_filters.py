@@ -60,8 +60,9 @@ class GaussianBlur(Module):
 
     ValueError: kernel_size must be odd and positive, border_mode and format among their values.
 
-    >>> from tessera import tensor
-    >>> GaussianBlur((1, 3), format="NCHW")(tensor([[[[0.0, 4.0, 0.0]]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.GaussianBlur((1, 3), format="NCHW")(ts.tensor([[[[0.0, 4.0, 0.0]]]])).tolist()
     [[[[1.0, 2.0, 1.0]]]]
     """
 
@@ -108,8 +109,9 @@ class Dilation(Module):
 
     ValueError: border_type must be one of these, iterations at least 1.
 
-    >>> from tessera import tensor
-    >>> Dilation()(tensor([[[[0.0, 1.0, 0.0, 0.0]]]]), tensor([[1.0, 1.0, 1.0]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Dilation()(ts.tensor([[[[0.0, 1.0, 0.0, 0.0]]]]), ts.tensor([[1.0, 1.0, 1.0]])).tolist()
     [[[[1.0, 1.0, 1.0, 0.0]]]]
     """
 
@@ -154,10 +156,12 @@ class FillPoly(Module):
     many corners each has, int32[L]. A pixel is inside where a line to its left crosses the polygon
     an odd number of times; what lies beyond the image is left out.
 
-    >>> from tessera import tensor
-    >>> from tessera.functional import zeros
-    >>> corners = tensor([[0, 0], [2, 0], [2, 2], [0, 2]])
-    >>> FillPoly()(zeros((1, 1, 3, 4)), corners, tensor([4]), tensor([5.0]))[0, 0].tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> corners = ts.tensor([[0, 0], [2, 0], [2, 2], [0, 2]])
+    >>> image = F.zeros((1, 1, 3, 4))
+    >>> M.FillPoly()(image, corners, ts.tensor([4]), ts.tensor([5.0]))[0, 0].tolist()
     [[5.0, 5.0, 5.0, 0.0], [5.0, 5.0, 5.0, 0.0], [5.0, 5.0, 5.0, 0.0]]
     """
 

@@ -20,9 +20,10 @@ class Mixup(Module):
 
     H. Zhang, M. Cisse, Y. N. Dauphin, D. Lopez-Paz: mixup, arXiv:1710.09412.
 
-    >>> from tessera.functional import ones, zeros
-    >>> images, labels = Mixup(3.0, seed=1)(ones((2, 3, 4, 4)), ones(2), zeros((2, 3, 4, 4)),
-    ...                                     zeros(2))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> mixup = M.Mixup(3.0, seed=1)
+    >>> images, labels = mixup(F.ones((2, 3, 4, 4)), F.ones(2), F.zeros((2, 3, 4, 4)), F.zeros(2))
     >>> images.shape, (images[:, 0, 0, 0] == labels).tolist()
     ((2, 3, 4, 4), [True, True])
     """
@@ -56,9 +57,10 @@ class Cutmix(Mixup):
     centre drawn from all pixels; what is beyond the image is left out. S. Yun et al.: CutMix, ICCV
     2019.
 
-    >>> from tessera.functional import ones, zeros
-    >>> images, labels = Cutmix(3.0, seed=1)(ones((2, 3, 4, 4)), ones(2), zeros((2, 3, 4, 4)),
-    ...                                      zeros(2))
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> cutmix = M.Cutmix(3.0, seed=1)
+    >>> images, labels = cutmix(F.ones((2, 3, 4, 4)), F.ones(2), F.zeros((2, 3, 4, 4)), F.zeros(2))
     >>> images.shape, labels.shape
     ((2, 3, 4, 4), (2,))
     """
@@ -87,9 +89,10 @@ class CropAndPad(Module):
 
     ValueError: mode must be one of its values.
 
-    >>> from tessera import tensor
-    >>> image = tensor([[[[1.0, 2.0, 3.0, 4.0]]]]).transpose(0, 1, 3, 2)
-    >>> CropAndPad("nearest")(image, tensor([-0.25]))[0, 0, :, 0].tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> image = ts.tensor([[[[1.0, 2.0, 3.0, 4.0]]]]).transpose(0, 1, 3, 2)
+    >>> M.CropAndPad("nearest")(image, ts.tensor([-0.25]))[0, 0, :, 0].tolist()
     [2.0, 2.0, 3.0, 3.0]
     """
 

@@ -41,13 +41,14 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
             its line; the function must update no tensor from outside
 
     Example:
+        >>> import tessera as ts
+        >>> from tessera.onnx import export
         >>> import tempfile
-        >>> import tessera
-        >>> traced = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
-        >>> _ = traced(tessera.tensor([1.0]))
+        >>> traced = ts.jit.trace(lambda x: x * 2, capture_as_const=True)
+        >>> _ = traced(ts.tensor([1.0]))
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     export(traced, f"{folder}/double.onnx", arg_names=["x"])
-        ...     tessera.onnx.load(f"{folder}/double.onnx").inputs
+        ...     ts.onnx.load(f"{folder}/double.onnx").inputs
         ['x']
     """
     if not OLDEST <= opset <= NEWEST:

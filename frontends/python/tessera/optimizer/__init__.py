@@ -1,5 +1,6 @@
 """Optimizers, learning-rate schedules, averages of parameters, clipping of gradients."""
 
+from .._listed import listed as _listed
 from .adafactor import Adafactor
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad, Ftrl, RMSprop
@@ -69,3 +70,5 @@ __all__ = [
     "clip_grad_value",
     "required",
 ]
+
+__dir__ = _listed(*__all__)

@@ -11,9 +11,10 @@ class Adam(Compiled):
     g = grad + weight_decay * p. The state of half precision is float32. D. P. Kingma, J. Ba: Adam,
     ICLR 2015.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Adam
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Adam([p], lr=0.5).step()
     >>> round(p.item(), 4)
     0.5
@@ -52,9 +53,10 @@ class AdamW(Adam):
 
     I. Loshchilov, F. Hutter: Decoupled Weight Decay Regularization, ICLR 2019.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import AdamW
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = AdamW([p], lr=0.5, weight_decay=0.5).step()
     >>> round(p.item(), 4)
     0.25

@@ -10,9 +10,10 @@ class Adagrad(Composed):
     g = grad + weight_decay * p. J. Duchi et al.: Adaptive Subgradient Methods for Online Learning
     and Stochastic Optimization, JMLR 2011, in the form that MegEngine's Adagrad has.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Adagrad
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Adagrad([p], lr=0.5).step()
     >>> p.item()
     0.5
@@ -37,9 +38,10 @@ class Adadelta(Composed):
 
     g = grad + weight_decay * p; the means move by 1 - `rho`. M. Zeiler: ADADELTA, arXiv:1212.5701.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Adadelta
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Adadelta([p], rho=0.0, eps=1.0).step()
     >>> round(p.item(), 4)
     0.0513
@@ -67,9 +69,10 @@ class RMSprop(Composed):
     of g is taken off v. T. Tieleman, G. Hinton: Lecture 6.5, Neural Networks for Machine Learning,
     2012; centered: A. Graves, arXiv:1308.0850. As PyTorch's RMSprop.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import RMSprop
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = RMSprop([p], lr=0.5, alpha=0.0).step()
     >>> p.item()
     0.5
@@ -105,9 +108,10 @@ class Ftrl(Composed):
     weight_decay * p. FTRL-Proximal: H. B. McMahan et al.: Ad Click Prediction: a View from the
     Trenches, KDD 2013, algorithm 1. A parameter's first value counts as far as n starts above 0.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([0.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Ftrl
+    >>> p = ts.Parameter([0.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Ftrl([p], lr=1.0, l1=1.0).step()
     >>> p.item()
     -0.5

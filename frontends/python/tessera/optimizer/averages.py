@@ -110,10 +110,11 @@ class EMA(_Averages):
         ValueError: there must be tensors; decay must be of [0, 1]
         TypeError: params must be tensors of floats
 
-    >>> from tessera import Parameter
-    >>> p = Parameter([0.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import EMA
+    >>> p = ts.Parameter([0.0])
     >>> ema = EMA([p], decay=0.75)
-    >>> _ = p._reset(Tensor([4.0]))
+    >>> _ = p.set_value(ts.tensor([4.0]))
     >>> with ema.update().applied():
     ...     p.item()
     1.0
@@ -156,11 +157,12 @@ class SWA(_Averages):
         ValueError: there must be tensors
         TypeError: params must be tensors of floats
 
-    >>> from tessera import Parameter
-    >>> p = Parameter([0.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import SWA
+    >>> p = ts.Parameter([0.0])
     >>> swa = SWA([p])
     >>> for value in (2.0, 6.0):
-    ...     _ = p._reset(Tensor([value]))
+    ...     _ = p.set_value(ts.tensor([value]))
     ...     _ = swa.update()
     >>> swa.averages[0].item()
     4.0

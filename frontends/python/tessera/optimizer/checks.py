@@ -9,6 +9,7 @@ import numpy as np
 def check_range(name, what, value, low, below=None):
     """ValueError unless `value` is finite and low <= value < below; TypeError: it is no number.
 
+    >>> from tessera.optimizer.checks import check_range
     >>> check_range("SGD", "momentum", float("nan"), 0)
     Traceback (most recent call last):
     ValueError: SGD: momentum must be finite and >= 0, got nan
@@ -25,6 +26,7 @@ def check_settings(name, limits, settings):
     """Checks the settings that `limits` names: each is at least 0, and below the limit where there
     is one. A tuple of limits stands for as many numbers.
 
+    >>> from tessera.optimizer.checks import check_settings
     >>> check_settings("Adam", {"lr": None, "betas": (1, 1)}, {"lr": 0.1, "betas": (0.9, 1.5)})
     Traceback (most recent call last):
     ValueError: Adam: betas[1] must be >= 0 and < 1, got 1.5

@@ -34,8 +34,10 @@ def clip_grad_norm(tensors, max_norm, ord=2.0):
         ValueError: ord must be positive
 
     Example:
-        >>> weight = Tensor([0.0, 0.0])
-        >>> weight.grad = Tensor([3.0, 4.0])
+        >>> import tessera as ts
+        >>> from tessera.optimizer import clip_grad_norm
+        >>> weight = ts.Tensor([0.0, 0.0])
+        >>> weight.grad = ts.Tensor([3.0, 4.0])
         >>> clip_grad_norm(weight, 0.5).item(), weight.grad.numpy().round(3).tolist()
         (5.0, [0.30000001192092896, 0.4000000059604645])
     """
@@ -75,8 +77,10 @@ def clip_grad_value(tensors, lower, upper):
         ValueError: lower must be <= upper
 
     Example:
-        >>> weight = Tensor([0.0, 0.0])
-        >>> weight.grad = Tensor([-3.0, 0.5])
+        >>> import tessera as ts
+        >>> from tessera.optimizer import clip_grad_value
+        >>> weight = ts.Tensor([0.0, 0.0])
+        >>> weight.grad = ts.Tensor([-3.0, 0.5])
         >>> clip_grad_value(weight, -1, 1)
         >>> weight.grad.tolist()
         [-1.0, 0.5]

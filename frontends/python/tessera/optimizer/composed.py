@@ -51,6 +51,7 @@ class Composed(Compiled):
 def wide(dtype):
     """The dtype that an update is computed in.
 
+    >>> from tessera.optimizer.composed import wide
     >>> wide("float16")
     dtype('float32')
     """

@@ -11,9 +11,10 @@ class LAMB(Composed):
     1 - beta^t. r is 1 where a norm is 0, and, but for `always_adapt`, without weight decay.
     Y. You et al.: Large Batch Optimization for Deep Learning, ICLR 2020, as MegEngine's LAMB.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([2.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import LAMB
+    >>> p = ts.Parameter([2.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = LAMB([p], lr=0.5, always_adapt=True).step()
     >>> p.item()
     1.0
@@ -48,9 +49,10 @@ class LAMB(Composed):
 class LAMBFp16(LAMB):
     """LAMB of float16 parameters: the steps are added to float32 copies, which are rounded to them.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([2.0], dtype="float16")
-    >>> p.grad = Tensor([3.0], dtype="float16")
+    >>> import tessera as ts
+    >>> from tessera.optimizer import LAMBFp16
+    >>> p = ts.Parameter([2.0], dtype="float16")
+    >>> p.grad = ts.Tensor([3.0], dtype="float16")
     >>> _ = LAMBFp16([p], lr=0.5, always_adapt=True).step()
     >>> p.item(), p.dtype
     (1.0, dtype('float16'))
@@ -73,9 +75,10 @@ class LARS(Composed):
     r is 1 where a norm is 0. Y. You et al.: Large Batch Training of Convolutional Networks,
     arXiv:1708.03888, algorithm 1.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([2.0])
-    >>> p.grad = Tensor([4.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import LARS
+    >>> p = ts.Parameter([2.0])
+    >>> p.grad = ts.Tensor([4.0])
     >>> _ = LARS([p], lr=0.5, trust=1.0).step()
     >>> p.item()
     1.0

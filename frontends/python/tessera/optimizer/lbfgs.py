@@ -26,9 +26,10 @@ class LBFGS(Optimizer):
         ValueError: there must be one group; settings must be finite and within their limits
         RuntimeError: step must not be traced, because it looks at values
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import LBFGS
     >>> from tessera.autodiff import GradManager
-    >>> p = Parameter([3.0, -2.0])
+    >>> p = ts.Parameter([3.0, -2.0])
     >>> manager = GradManager().attach(p)
     >>> def loss():
     ...     with manager:

@@ -18,6 +18,7 @@ def strong_wolfe(value_at, step, start, max_evaluations, c1=1e-4, c2=0.9, narrow
         c1, c2: 0 < c1 < c2 < 1
         narrow: an interval of steps of this size is not divided
 
+    >>> from tessera.optimizer.line_search import Point, strong_wolfe
     >>> point = strong_wolfe(lambda t: Point(t, (t - 1) ** 2, 2 * (t - 1)), 4.0, Point(0, 1, -2), 9)
     >>> round(point.step, 6)
     1.0

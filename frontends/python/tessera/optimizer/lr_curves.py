@@ -10,6 +10,7 @@ from .lr_scheduler import LRScheduler
 def check_count(name, what, value):
     """ValueError unless `value` is an int of at least 1.
 
+    >>> from tessera.optimizer.lr_curves import check_count
     >>> check_count("LinearLR", "total_iters", 0)
     Traceback (most recent call last):
     ValueError: LinearLR: total_iters must be an int >= 1, got 0
@@ -23,9 +24,10 @@ class LinearLR(LRScheduler):
 
     It is at its end after `total_iters` epochs.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import LinearLR
     >>> from tessera.optimizer import SGD
-    >>> schedule = LinearLR(SGD([Parameter([1.0])], lr=1.0), 0.5, total_iters=2)
+    >>> schedule = LinearLR(SGD([ts.Parameter([1.0])], lr=1.0), 0.5, total_iters=2)
     >>> [schedule.step(epoch).get_lr() for epoch in range(3)]
     [[0.5], [0.75], [1.0]]
     """
@@ -49,9 +51,10 @@ class LinearLR(LRScheduler):
 class ConstantLR(LRScheduler):
     """The learning rate times `factor` for `total_iters` epochs, then itself.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import ConstantLR
     >>> from tessera.optimizer import SGD
-    >>> schedule = ConstantLR(SGD([Parameter([1.0])], lr=1.0), 0.5, total_iters=2)
+    >>> schedule = ConstantLR(SGD([ts.Parameter([1.0])], lr=1.0), 0.5, total_iters=2)
     >>> [schedule.step(epoch).get_lr() for epoch in range(3)]
     [[0.5], [0.5], [1.0]]
     """
@@ -71,9 +74,10 @@ class ConstantLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """The learning rate times (1 - epoch / total_iters) ** power, and 0 from `total_iters` on.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import PolynomialLR
     >>> from tessera.optimizer import SGD
-    >>> schedule = PolynomialLR(SGD([Parameter([1.0])], lr=1.0), total_iters=2, power=2.0)
+    >>> schedule = PolynomialLR(SGD([ts.Parameter([1.0])], lr=1.0), total_iters=2, power=2.0)
     >>> [schedule.step(epoch).get_lr() for epoch in range(3)]
     [[1.0], [0.25], [0.0]]
     """
@@ -96,9 +100,10 @@ class WarmupLR(LinearLR):
 
     `SequentialLR` joins it with what follows.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import WarmupLR
     >>> from tessera.optimizer import SGD
-    >>> schedule = WarmupLR(SGD([Parameter([1.0])], lr=1.0), 0.5, warmup_iters=2)
+    >>> schedule = WarmupLR(SGD([ts.Parameter([1.0])], lr=1.0), 0.5, warmup_iters=2)
     >>> [schedule.step(epoch).get_lr() for epoch in range(3)]
     [[0.5], [0.75], [1.0]]
     """
@@ -127,9 +132,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     I. Loshchilov, F. Hutter: SGDR: Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import CosineAnnealingWarmRestarts
     >>> from tessera.optimizer import SGD
-    >>> schedule = CosineAnnealingWarmRestarts(SGD([Parameter([1.0])], lr=1.0), T_0=1, T_mult=2)
+    >>> schedule = CosineAnnealingWarmRestarts(SGD([ts.Parameter([1.0])], lr=1.0), T_0=1, T_mult=2)
     >>> [round(schedule.step(epoch).get_lr()[0], 2) for epoch in range(4)]
     [1.0, 1.0, 0.5, 1.0]
     """
@@ -173,9 +179,10 @@ class OneCycleLR(LRScheduler):
             at most half of the steps, the optimizer must have momentum to cycle, and no step may
             come after that of the last batch
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import OneCycleLR
     >>> from tessera.optimizer import SGD
-    >>> optimizer = SGD([Parameter([1.0])], lr=1.0)
+    >>> optimizer = SGD([ts.Parameter([1.0])], lr=1.0)
     >>> schedule = OneCycleLR(optimizer, 5.0, 5, pct_start=0.6, cycle_momentum=False)
     >>> [round(schedule.step(step).get_lr()[0], 4) for step in range(5)]
     [0.2, 2.6, 5.0, 2.5, 0.0]

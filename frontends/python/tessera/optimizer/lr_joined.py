@@ -41,9 +41,10 @@ class _Joined(LRScheduler):
 class SequentialLR(_Joined):
     """One schedule after the other: the next one starts, at its epoch 0, at each of `milestones`.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import SequentialLR
     >>> from tessera.optimizer import SGD, ConstantLR, ExponentialLR
-    >>> optimizer = SGD([Parameter([1.0])], lr=1.0)
+    >>> optimizer = SGD([ts.Parameter([1.0])], lr=1.0)
     >>> parts = [ConstantLR(optimizer, 0.25, 9), ExponentialLR(optimizer, 0.5)]
     >>> schedule = SequentialLR(optimizer, parts, milestones=[2])
     >>> [schedule.step(epoch).get_lr() for epoch in range(5)]
@@ -72,9 +73,10 @@ class SequentialLR(_Joined):
 class ChainedScheduler(_Joined):
     """Several schedules at once: the learning rate times the product of what each makes of it.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import ChainedScheduler
     >>> from tessera.optimizer import SGD, ConstantLR, ExponentialLR
-    >>> optimizer = SGD([Parameter([1.0])], lr=1.0)
+    >>> optimizer = SGD([ts.Parameter([1.0])], lr=1.0)
     >>> schedule = ChainedScheduler([ConstantLR(optimizer, 0.25, 1), ExponentialLR(optimizer, 0.5)])
     >>> [schedule.step(epoch).get_lr() for epoch in range(3)]
     [[0.25], [0.5], [0.25]]

@@ -13,9 +13,10 @@ class ReduceLROnPlateau(LRScheduler):
     ("rel") or a difference ("abs"). After a reduction `cooldown` epochs are not counted. No rate
     goes below `min_lr`, and a change of at most `eps` is left out. NaN is never better.
 
-    >>> from tessera import Parameter
+    >>> import tessera as ts
+    >>> from tessera.optimizer import ReduceLROnPlateau
     >>> from tessera.optimizer import SGD
-    >>> schedule = ReduceLROnPlateau(SGD([Parameter([1.0])], lr=1.0), factor=0.5, patience=1)
+    >>> schedule = ReduceLROnPlateau(SGD([ts.Parameter([1.0])], lr=1.0), factor=0.5, patience=1)
     >>> [schedule.step(loss).get_lr()[0] for loss in (3.0, 2.0, 2.0, 2.0)]
     [1.0, 1.0, 1.0, 0.5]
     """

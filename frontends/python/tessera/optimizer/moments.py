@@ -14,9 +14,10 @@ class Adamax(Composed):
     g = grad + weight_decay * p; t counts steps from 1. D. P. Kingma, J. Ba: Adam, ICLR 2015,
     algorithm 2, with eps as PyTorch's Adamax has it.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Adamax
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Adamax([p], lr=0.5).step()
     >>> p.item()
     0.5
@@ -45,9 +46,10 @@ class Nadam(Composed):
     next is mu of step t + 1, prod the product of all mu so far; g = grad + weight_decay * p.
     T. Dozat: Incorporating Nesterov Momentum into Adam, ICLR 2016 workshop; as PyTorch's NAdam.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Nadam
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Nadam([p], lr=0.5, betas=(0.0, 0.999)).step()
     >>> round(p.item(), 5)
     0.5
@@ -140,9 +142,10 @@ class Lion(Composed):
 
     X. Chen et al.: Symbolic Discovery of Optimization Algorithms, NeurIPS 2023.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Lion
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Lion([p], lr=0.5).step()
     >>> p.item()
     0.5

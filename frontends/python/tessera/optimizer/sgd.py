@@ -11,9 +11,10 @@ class SGD(Compiled):
     I. Sutskever et al.: On the Importance of Initialization and Momentum in Deep Learning, ICML
     2013, in PyTorch's form.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([2.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import SGD
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([2.0])
     >>> _ = SGD([p], lr=0.25).step()
     >>> p.item()
     0.5

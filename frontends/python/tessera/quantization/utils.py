@@ -17,6 +17,7 @@ class QParams:
     """What a tensor's numbers would be as integers: `(q - zero_point) * scale`. `mode` is a
     QuantMode, `dtype_meta` the kind of dtype, as "qint8"; scale and zero_point are tensors or None.
 
+    >>> from tessera.quantization import create_qparams
     >>> create_qparams(dtype_meta="qint8")
     QParams(mode=QuantMode.SYMMERTIC, dtype_meta=qint8, scale=None, zero_point=None)
     """
@@ -54,6 +55,7 @@ def _is_same(first, second):
 def create_qparams(mode=QuantMode.SYMMERTIC, dtype_meta=None, scale=None, zero_point=None):
     """QParams of these. TypeError: mode must be a QuantMode or None.
 
+    >>> from tessera.quantization import QuantMode, create_qparams
     >>> create_qparams(QuantMode.ASYMMERTIC).mode
     <QuantMode.ASYMMERTIC: 2>
     """

@@ -5,6 +5,9 @@ in its `__metadata__`: the header around it is JSON, so that one parser reads al
 would be a second one and a dependency.
 """
 
+from .._listed import listed as _listed
 from .checkpoint import load, save
 
 __all__ = ["load", "save"]
+
+__dir__ = _listed(*__all__)

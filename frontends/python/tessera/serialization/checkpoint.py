@@ -28,10 +28,11 @@ def save(obj, f, *, pickle_protocol=None):
         OSError: the file must be writable; the file of before stays
 
     Example:
+        >>> import tessera as ts
         >>> import io
         >>> file = io.BytesIO()
-        >>> save({"epoch": 3, "names": ("a", "b")}, file)
-        >>> load(io.BytesIO(file.getvalue()))
+        >>> ts.save({"epoch": 3, "names": ("a", "b")}, file)
+        >>> ts.load(io.BytesIO(file.getvalue()))
         {'epoch': 3, 'names': ('a', 'b')}
     """
     encoder = Encoder(module_encoder(check_protocol(pickle_protocol)))
@@ -83,11 +84,12 @@ def load(f, map_location=None, *, allow_code=False, mmap=False):
             allow_code is True
 
     Example:
+        >>> import tessera as ts
         >>> import io
         >>> file = io.BytesIO()
-        >>> save([1.5, slice(2)], file)
+        >>> ts.save([1.5, slice(2)], file)
         >>> _ = file.seek(0)
-        >>> load(file)
+        >>> ts.load(file)
         [1.5, slice(None, 2, None)]
     """
     reader = Reader(locator(map_location), decode_module if allow_code else refuse_module)

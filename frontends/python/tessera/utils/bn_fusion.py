@@ -37,9 +37,11 @@ def fold_weight_bias(weight, bias, gamma, beta, bn_mean, bn_var, eps=1e-5, trans
         ValueError: operands of a channel must have `out` elements
 
     Example:
-        >>> from tessera.functional import full, ones
-        >>> weight, bias = fold_weight_bias(ones((2, 1, 1, 1)), None, full((2,), 3.0), None, None,
-        ...                                 None, eps=0.0)
+        >>> import tessera.functional as F
+        >>> from tessera.utils.bn_fusion import fold_weight_bias
+        >>> gamma = F.full((2,), 3.0)
+        >>> weight, bias = fold_weight_bias(F.ones((2, 1, 1, 1)), None, gamma, None, None, None,
+        ...                                 eps=0.0)
         >>> weight.tolist(), bias.shape
         ([[[[3.0]]], [[[3.0]]]], (1, 2, 1, 1))
     """
@@ -101,8 +103,9 @@ def fuse_conv_bn_relu_module(conv, bn, relu):
             have running statistics
 
     Example:
-        >>> from tessera.module import BatchNorm2d, Conv2d
-        >>> conv, bn = Conv2d(3, 4, 1).eval(), BatchNorm2d(4).eval()
+        >>> import tessera.module as M
+        >>> from tessera.utils.bn_fusion import fuse_conv_bn_relu_module
+        >>> conv, bn = M.Conv2d(3, 4, 1).eval(), M.BatchNorm2d(4).eval()
         >>> fuse_conv_bn_relu_module(conv, bn, None)
         Conv2d(3, 4, kernel_size=(1, 1))
     """

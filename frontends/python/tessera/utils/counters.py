@@ -8,9 +8,10 @@ from .. import _core
 def launches():
     """Kernels launched.
 
-    >>> import tessera
-    >>> before, x = launches(), tessera.tensor([1.0]) + 1
-    >>> tessera.sync()
+    >>> import tessera as ts
+    >>> from tessera.utils.counters import launches
+    >>> before, x = launches(), ts.tensor([1.0]) + 1
+    >>> ts.sync()
     >>> launches() > before
     True
     """
@@ -20,6 +21,7 @@ def launches():
 def allocations():
     """Requests for memory that no pool could serve.
 
+    >>> from tessera.utils.counters import allocations
     >>> allocations() >= 0
     True
     """
@@ -29,6 +31,7 @@ def allocations():
 def memory():
     """All figures of the allocator, in bytes and counts.
 
+    >>> from tessera.utils.counters import memory
     >>> memory()["peak"] >= memory()["in_use"] - memory()["cached"]
     True
     """
@@ -50,9 +53,9 @@ def cache_stats():
     asked for: of strided operands of kernels that want rows, and of results into strided memory.
     `inferences`: how often dtypes and shapes of results were inferred, or an error instead.
 
-    >>> import tessera
-    >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1
-    >>> after = tessera.cache_stats()
+    >>> import tessera as ts
+    >>> before, x = ts.cache_stats(), ts.tensor([1.0]) + 1
+    >>> after = ts.cache_stats()
     >>> after["results_of_kernels"] - before["results_of_kernels"]
     1
     >>> after["bytes"] <= after["limit"]
@@ -64,6 +67,7 @@ def cache_stats():
 def threads():
     """How many threads kernels use.
 
+    >>> from tessera.utils.counters import threads
     >>> threads() >= 1
     True
     """

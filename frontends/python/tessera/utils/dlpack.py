@@ -14,8 +14,9 @@ def to_dlpack(tensor):
     library reads; `tensor.__dlpack__(max_version=(1, 0))` is of the other. TypeError: tensor must
     be a Tensor. BufferError: its memory must be the processor's, and not read-only.
 
-    >>> from tessera import tensor
-    >>> from_dlpack(to_dlpack(tensor([1, 2]))).tolist()
+    >>> import tessera as ts
+    >>> from tessera.utils.dlpack import from_dlpack, to_dlpack
+    >>> from_dlpack(to_dlpack(ts.tensor([1, 2]))).tolist()
     [1, 2]
     """
     return Tensor.__dlpack__(tensor)
@@ -45,6 +46,7 @@ def from_dlpack(data, device=None, copy=None):
         BufferError: what the other library refuses
 
     Example:
+        >>> from tessera.utils.dlpack import from_dlpack
         >>> import numpy as np
         >>> array = np.zeros(2)
         >>> tensor = from_dlpack(array)

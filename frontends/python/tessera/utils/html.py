@@ -1,7 +1,8 @@
 """What notebooks show of modules, traced functions and programs: their `_repr_html_`.
 
->>> from tessera import module
->>> of_module(module.Linear(3, 2)).count("<li>")
+>>> import tessera.module as M
+>>> from tessera.utils.html import of_module
+>>> of_module(M.Linear(3, 2)).count("<li>")
 2
 """
 

@@ -35,6 +35,8 @@ def register_flops(*modules):
     """Decorates a function of (module, inputs, outputs), tuples of tensors, which counts the
     operations of a call of these classes and of those below them.
 
+    >>> import tessera.module as M
+    >>> from tessera.utils.module_stats import module_stats, register_flops
     >>> class Twice(M.Module):
     ...     def forward(self, x):
     ...         return x * 2
@@ -92,6 +94,7 @@ def _flops_of_attention(module, inputs, _):
 def sizeof_fmt(num, suffix="B"):
     """`num` with a unit: powers of 1024 for bytes, of 1000 for all else.
 
+    >>> from tessera.utils.module_stats import sizeof_fmt
     >>> sizeof_fmt(2048), sizeof_fmt(1500, suffix="OPs"), sizeof_fmt(7, suffix="")
     ('2.000 KiB', '1.500 KOPs', '7.000 ')
     """
@@ -131,6 +134,8 @@ def module_stats(model, inputs=None, input_shapes=None, cal_params=True, cal_flo
         TypeError: model must be a Module
 
     Example:
+        >>> import tessera.module as M
+        >>> from tessera.utils.module_stats import module_stats
         >>> net = M.Sequential(M.Linear(3, 4), M.ReLU(), M.Linear(4, 1))
         >>> totals, details = module_stats(net, input_shapes=(2, 3), logging_to_stdout=False)
         >>> totals

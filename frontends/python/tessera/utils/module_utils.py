@@ -11,8 +11,9 @@ def get_expand_structure(obj, key):
 
     KeyError: each part of key must name something in what stands before it.
 
-    >>> from tessera.module import Linear, Sequential
-    >>> get_expand_structure(Sequential(Linear(4, 2)), "0.out_features")
+    >>> import tessera.module as M
+    >>> from tessera.utils.module_utils import get_expand_structure
+    >>> get_expand_structure(M.Sequential(M.Linear(4, 2)), "0.out_features")
     2
     """
     found, rest = obj, key
@@ -29,9 +30,10 @@ def set_expand_structure(obj, key, value):
     KeyError: each part of key must name something in what stands before it. TypeError: a part of
     obj must be able to change.
 
-    >>> from tessera.module import Identity, Linear, Sequential
-    >>> net = Sequential(Linear(4, 2))
-    >>> set_expand_structure(net, "0", Identity())
+    >>> import tessera.module as M
+    >>> from tessera.utils.module_utils import set_expand_structure
+    >>> net = M.Sequential(M.Linear(4, 2))
+    >>> set_expand_structure(net, "0", M.Identity())
     >>> net[0]
     Identity()
     """

@@ -11,6 +11,7 @@ class AutoNaming:
     `trace.dump(keep_opr_name=True)` names an operator by it. Modules enter it by themselves; a
     function that is none may do so, too:
 
+    >>> from tessera.utils.naming import AutoNaming
     >>> AutoNaming.push_scope("head")
     >>> AutoNaming.get_scope()
     'head'

@@ -35,18 +35,20 @@ def as_path(file):
 class Network:
     """A graph: its outputs, and all that gives them.
 
-    >>> import tessera
+    >>> import tempfile
+    >>> import tessera as ts
     >>> import tessera.functional as F
-    >>> double = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
-    >>> _ = double(tessera.tensor([1.0, -2.0]))
+    >>> from tessera.utils.network import Network
+    >>> double = ts.jit.trace(lambda x: x * 2, capture_as_const=True)
+    >>> _ = double(ts.tensor([1.0, -2.0]))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = double.dump(f"{folder}/double.tess", arg_names=["x"], output_names=["y"])
     ...     network = Network.load(f"{folder}/double.tess")
     ...     y = network.get_var_by_name("y")
     ...     network.replace_vars({y: F.relu(y) + 1})
     ...     _ = network.dump(f"{folder}/edited.tess")
-    ...     program = tessera.jit.load(f"{folder}/edited.tess")
-    >>> program(tessera.tensor([3.0, -4.0])).tolist()
+    ...     program = ts.jit.load(f"{folder}/edited.tess")
+    >>> program(ts.tensor([3.0, -4.0])).tolist()
     [7.0, 1.0]
 
     Every function takes its variables (`VarNode`), and what it makes of them joins the graph. An

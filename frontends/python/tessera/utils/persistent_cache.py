@@ -2,6 +2,7 @@
 
 For what takes long to find out and holds for other processes too, such as the results of a search.
 
+>>> from tessera.utils.persistent_cache import PersistentCacheOnFiles
 >>> import tempfile
 >>> folder = tempfile.TemporaryDirectory()
 >>> cache = PersistentCacheOnFiles(folder.name)
@@ -67,6 +68,7 @@ class PersistentCacheOnFiles(_PersistentCache):
         OSError: files must be readable and writable
 
     Example:
+        >>> from tessera.utils.persistent_cache import PersistentCacheOnFiles
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     cache = PersistentCacheOnFiles(folder)
@@ -140,6 +142,7 @@ class PersistentCacheOnServer(_PersistentCache):
         ConnectionError: the server must answer; the next call tries again
 
     Example:
+        >>> from tessera.utils.persistent_cache import PersistentCacheOnServer
         >>> cache = PersistentCacheOnServer("redis://localhost:1/0")
         >>> try:
         ...     cache.get("sizes", b"x")

@@ -1,5 +1,6 @@
 """Curves of training and confusion matrices, drawn by matplotlib (the extra "plot").
 
+>>> from tessera.utils.plot import plot_curves
 >>> axes = plot_curves({"train": [2.0, 1.0, 0.5]}, ylabel="loss")
 >>> axes.get_ylabel(), len(axes.lines)
 ('loss', 1)
@@ -25,6 +26,7 @@ def confusion_matrix(labels, predictions, num_classes=None):
         TypeError: classes must be integers
 
     Example:
+        >>> from tessera.utils.plot import confusion_matrix
         >>> confusion_matrix([0, 1, 1], [0, 1, 0]).tolist()
         [[1, 0], [1, 1]]
     """
@@ -107,6 +109,7 @@ def plot_confusion_matrix(matrix, class_names=None, normalize=False, title="", a
         ValueError: the matrix must be square, with a name for each class
 
     Example:
+        >>> from tessera.utils.plot import plot_confusion_matrix
         >>> axes = plot_confusion_matrix([[3, 1], [0, 4]], ["cat", "dog"], normalize=True)
         >>> [text.get_text() for text in axes.texts]
         ['0.75', '0.25', '0.00', '1.00']

@@ -1,9 +1,10 @@
 """What a program spends its time on, as a Chrome trace that Perfetto and chrome://tracing open.
 
+>>> import tessera as ts
+>>> from tessera.utils.profiler import Profiler
 >>> import tempfile
->>> import tessera
 >>> with tempfile.TemporaryDirectory() as folder, Profiler(folder) as profiler:
-...     x = tessera.tensor([1.0, 2.0]) + 1
+...     x = ts.tensor([1.0, 2.0]) + 1
 >>> {"add"} <= {event["name"] for event in profiler.events()}
 True
 """
@@ -44,7 +45,7 @@ class Profiler(contextlib.ContextDecorator):
         OSError: the folder must be writable
 
     Example:
-        >>> import tessera
+        >>> from tessera.utils.profiler import Profiler
         >>> profiler = Profiler()
         >>> profiler.start().stop()
         >>> [event["name"] for event in profiler.events() if event["cat"] == "kernel"]
@@ -136,25 +137,30 @@ class Profiler(contextlib.ContextDecorator):
             self.dump()
 
 
-def profile(function=None, **options):
+def profile(function=None, *, path="profile", format=_FORMAT):
     """A decorator that profiles each call: `@profile` or `@profile(path="folder")`.
 
-    Without a function it is a Profiler with these options.
+    Without a function it is a Profiler with these arguments.
 
+    >>> from tessera.utils.profiler import profile
     >>> profile(path="step").directory
     'step'
     """
-    return Profiler(**options) if function is None else Profiler(**options)(function)
+    profiler = Profiler(path, format)
+    return profiler if function is None else profiler(function)
 
 
 @contextlib.contextmanager
 def scope(name):
     """Operators within are those of a part `name`, in profiles and errors, as in a module.
 
-    >>> import tessera
+    >>> import tessera as ts
+    >>> from tessera.utils.profiler import scope
+    >>> from tessera.utils.profiler import Profiler
+    >>> profiler = Profiler().start()
     >>> with scope("head"):
-    ...     tessera._core.current_scope()
-    'head'
+    ...     x = ts.tensor([1.0]) + 1
+    >>> profiler.stop()
     """
     _core.push_scope(name)
     try:
@@ -166,6 +172,7 @@ def scope(name):
 def is_profiling():
     """Whether a profiler records.
 
+    >>> from tessera.utils.profiler import is_profiling
     >>> is_profiling()
     False
     """

@@ -4,6 +4,7 @@ Drawn by tqdm (the extra "progress") on the standard error stream. They are sile
 terminal, and where tqdm is not installed, unless they are asked for: by an argument, `set_progress`
 or the environment's TESS_PROGRESS=1; TESS_PROGRESS=0 asks for none.
 
+>>> from tessera.utils.progress import progress
 >>> sum(progress(range(4), "adding"))
 6
 """
@@ -30,6 +31,7 @@ def set_progress(enabled):
 
     ImportError: with True tqdm must be installed. ValueError: enabled must be one of these.
 
+    >>> from tessera.utils.progress import set_progress
     >>> old = set_progress(False)
     >>> set_progress(old)
     False
@@ -72,6 +74,7 @@ def progress_bar(description=None, total=None, unit="it", enabled=None, delay=_D
         ImportError: tqdm must be installed where enabled is True
 
     Example:
+        >>> from tessera.utils.progress import progress_bar
         >>> with progress_bar("reading", total=10, unit="B") as bar:
         ...     bar.update(10)
     """
@@ -92,6 +95,7 @@ def progress(iterable, description=None, total=None, unit="it", enabled=None, de
 
     Without `total` it is the length of the iterable, where it has one.
 
+    >>> from tessera.utils.progress import progress
     >>> [n * n for n in progress([1, 2, 3], "squaring", enabled=False)]
     [1, 4, 9]
     """

@@ -23,6 +23,7 @@ class TensorSanityCheck:
     threads until the last check active ends. The error is a ValueError with operator, operands and
     the line of the call.
 
+    >>> from tessera.utils import TensorSanityCheck
     >>> import numpy as np
     >>> array = np.ones(3, dtype="float32")
     >>> from tessera.utils.dlpack import from_dlpack

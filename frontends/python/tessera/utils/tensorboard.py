@@ -1,10 +1,11 @@
 """Event files for TensorBoard, written by tensorboardX (the extra "tensorboard").
 
+>>> import tessera as ts
+>>> from tessera.utils.tensorboard import SummaryWriter
 >>> import tempfile
->>> import tessera
 >>> with tempfile.TemporaryDirectory() as folder, SummaryWriter(folder) as writer:
 ...     for step in range(3):
-...         writer.add_scalar("loss", tessera.tensor(1.0) / (step + 1), step)
+...         writer.add_scalar("loss", ts.tensor(1.0) / (step + 1), step)
 """
 
 from .._extras import importing
@@ -86,6 +87,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):
     def add_text(self, tag, text_string, global_step=None, walltime=None):
         """A text in Markdown; of a list each item is a row of a table.
 
+        >>> from tessera.utils.tensorboard import SummaryWriter
         >>> writer = SummaryWriter(write_to_disk=False)
         >>> writer.add_text("notes", ["first", "second"], 0)
         """
@@ -101,6 +103,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):
         `input` names the nodes whose results it reads, `outputshape` is the shape of its result,
         `dtype` the name of its dtype; `attributes` are texts by name.
 
+        >>> from tessera.utils.tensorboard import SummaryWriter
         >>> writer = SummaryWriter(write_to_disk=False)
         >>> writer.add_node_raw("x", "Input", outputshape=[2, 3], dtype="float32")
         >>> writer.add_node_raw("y", "exp", input=["x"])
@@ -113,6 +116,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):
     def add_node_raw_name_suffix(self, name, suffix):
         """Appends `suffix` to the name of a node, wherever it stands: a search finds it by that.
 
+        >>> from tessera.utils.tensorboard import SummaryWriter
         >>> writer = SummaryWriter(write_to_disk=False)
         >>> writer.add_node_raw("x")
         >>> writer.add_node_raw_name_suffix("x", "_slow")
@@ -125,6 +129,7 @@ class SummaryWriter(tensorboardX.SummaryWriter):
     def add_node_raw_attributes(self, name, attributes):
         """Adds texts, by name, to a node.
 
+        >>> from tessera.utils.tensorboard import SummaryWriter
         >>> writer = SummaryWriter(write_to_disk=False)
         >>> writer.add_node_raw("x")
         >>> writer.add_node_raw_attributes("x", {"time": "3 ms"})

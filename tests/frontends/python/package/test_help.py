@@ -58,6 +58,12 @@ def generated():
     return {name: value for name, value in vars(_core.ops).items() if not name.startswith("__")}
 
 
+def shown_function(function, name):
+    """The function that users find where the record puts it."""
+    place = getattr(function, "__module__", None) or ""
+    return getattr(home(place.removeprefix("tessera.")), name, None) if place else function
+
+
 def methods():
     """{name: method} of Tensor's public methods."""
     return {
@@ -71,8 +77,8 @@ WRITTEN, GENERATED, METHODS = written(), generated(), methods()
 
 
 def run_example(name, function):
-    names = {"tessera": tessera, **getattr(inspect.unwrap(function), "__globals__", {})}
-    example = doctest.DocTestParser().get_doctest(inspect.getdoc(function), names, name, None, 0)
+    """Runs the example as somebody who types it: with no name that it does not import."""
+    example = doctest.DocTestParser().get_doctest(inspect.getdoc(function), {}, name, None, 0)
     assert example.examples, f"no example in the help of {name}"
     output = []
     failed = doctest.DocTestRunner(verbose=False).run(example, out=output.append).failed
@@ -92,7 +98,8 @@ def test_generated_functions(name):
         assert f"\n{section}\n" in text, section
     for parameter in inspect.signature(function).parameters:
         assert f"\n    {parameter}: " in text
-    run_example(name, function)
+    if shown_function(function, name) is function:  # else help shows the one written by hand
+        run_example(name, function)
 
 
 @pytest.mark.parametrize("name", sorted(WRITTEN))

@@ -21,6 +21,7 @@ class Transform(ABC):
 class PseudoTransform(Transform):
     """Leaves samples as they are.
 
+    >>> from tessera.data import PseudoTransform
     >>> PseudoTransform().apply((1, 2))
     (1, 2)
     """

@@ -13,6 +13,7 @@ _ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".tif", ".tiff", ".
 def is_image(path):
     """Whether the name of the file ends as an image's does.
 
+    >>> from tessera.data.dataset.vision.folder import is_image
     >>> is_image("a/b.JPEG"), is_image("a/b.txt")
     (True, False)
     """

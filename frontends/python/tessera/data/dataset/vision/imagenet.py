@@ -27,7 +27,7 @@ class ImageNet(ImageFolder):
     default_train_dir, default_val_dir = "train", "val"
     default_devkit_dir = "ILSVRC2012_devkit_t12"
 
-    def __init__(self, root=None, train=True, **kwargs):
+    def __init__(self, root=None, train=True, check_valid_func=None, class_name=False):
         root = os.path.expanduser(default_root("ImageNet") if root is None else root)
         self.train = train
         self.devkit_dir = os.path.join(root, self.default_devkit_dir)
@@ -37,7 +37,7 @@ class ImageNet(ImageFolder):
             unpack = self._unpack_train if train else self._unpack_val
             unpack(root, self.target_folder + ".part")
             os.rename(self.target_folder + ".part", self.target_folder)
-        super().__init__(self.target_folder, **kwargs)
+        super().__init__(self.target_folder, check_valid_func, class_name)
 
     def _archive(self, root, part):
         name, md5 = self.raw_file_meta[part]
