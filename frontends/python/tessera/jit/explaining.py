@@ -20,6 +20,11 @@ class _Text(str):
     __repr__ = str.__str__
 
 
+def _of_kind(kind, base, number):
+    """A number of Python as it is written, one of a subclass, as NumPy's float64, with its name."""
+    return number if kind is base else f"{kind.__name__}({number})"
+
+
 def _shown(leaf):
     """An argument by its part of the signature (signature.py): a number as it is written."""
     kind, *rest = leaf
@@ -27,10 +32,10 @@ def _shown(leaf):
         return _Text(f"array {np.dtype(rest[0])}{list(rest[1])}")
     if not isinstance(kind, type):
         return _Text(f"{kind}{list(map(int, rest[0]))}")
-    if kind is float:
-        return _Text(float.fromhex(rest[0]))
-    if kind is complex:
-        return _Text(complex(*map(float.fromhex, rest)))
+    if issubclass(kind, float):
+        return _Text(_of_kind(kind, float, float.fromhex(rest[0])))
+    if issubclass(kind, complex):
+        return _Text(_of_kind(kind, complex, complex(*map(float.fromhex, rest))))
     if issubclass(kind, np.generic):
         text = rest[1] if rest[1] == "nan" else np.frombuffer(rest[1], rest[0])[0]
         return _Text(f"{kind.__name__}({text})")
