@@ -14,7 +14,7 @@ llvm::Expected<eager::TensorRef> tensorFromData(PyObject *data, std::optional<DT
 /// A NumPy array with the tensor's value. ImportError in the name of `tool`: NumPy lacks the dtype, and there is no
 /// package that has it.
 PyObject *toNumpy(eager::TensorImpl &tensor, const char *tool);
-/// The same in float32 where NumPy lacks the dtype: for text and numbers of Python.
+/// A NumPy array too, in float32 where NumPy lacks the dtype: for text and numbers of Python.
 PyObject *toWideNumpy(eager::TensorImpl &tensor);
 /// The bits as unsigned integers where NumPy lacks the dtype, else the array.
 PyObject *toStoredNumpy(eager::TensorImpl &tensor);

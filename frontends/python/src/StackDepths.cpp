@@ -13,7 +13,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// What Python's module `opcode` says of instructions, by number.
+/// Kinds of instructions by number, from Python's module `opcode`.
 struct Opcodes {
   std::bitset<256> isJump, isBackward, isEnd;
 
@@ -60,6 +60,17 @@ std::vector<Handler> handlersOf(PyCodeObject *code) {
   return handlers;
 }
 
+/// The change of the depth by an instruction.
+int effectOf(int op, int argument, bool isJump) {
+#ifdef PRECALL // of 3.11: its table takes the arguments of a call off there, and the interpreter in CALL
+  if (op == PRECALL)
+    return 0;
+  if (op == CALL)
+    return -1 - argument;
+#endif
+  return PyCompile_OpcodeStackEffectWithJump(op, op < HAVE_ARGUMENT ? 0 : argument, isJump);
+}
+
 /// One walk over the instructions.
 class Walk {
 public:
@@ -96,13 +107,11 @@ private:
       int after = number + 1;
       while (size_t(after) < depths.size() && PyBytes_AS_STRING(bytes)[2 * after] == CACHE)
         ++after;
-      int given = op < HAVE_ARGUMENT ? 0 : argument;
       if (opcodes->isJump[op])
-        add(after + (opcodes->isBackward[op] ? -argument : argument),
-            depth + PyCompile_OpcodeStackEffectWithJump(op, given, 1));
+        add(after + (opcodes->isBackward[op] ? -argument : argument), depth + effectOf(op, argument, true));
       if (opcodes->isEnd[op])
         return;
-      depth += PyCompile_OpcodeStackEffectWithJump(op, given, 0);
+      depth += effectOf(op, argument, false);
       argument = op == EXTENDED_ARG ? argument : 0;
       number = after;
     }

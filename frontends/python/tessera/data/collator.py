@@ -17,7 +17,7 @@ class UnequalSamplesError(ValueError):
         self.what, self.found, self.path = what, found, path
 
     def within(self, field):
-        """The same error, of samples that have the present ones as `field`."""
+        """Returns the error of samples that have the present ones as `field`."""
         return UnequalSamplesError(self.what, self.found, (field, *self.path))
 
     def __str__(self):

@@ -28,7 +28,7 @@ x = ts.tensor([[0.1, -2.5], [3.0, float("inf")]], dtype="bfloat16")
 
 
 def alone(code, *arguments):
-    """What the code gives for `answer`, through JSON."""
+    """Returns the `answer` of the code, through JSON."""
     after = "\nassert 'ml_dtypes' not in sys.modules\nprint(json.dumps(answer))"
     done = subprocess.run(
         [sys.executable, "-c", BEFORE + code + after, *map(str, arguments)],
