@@ -48,11 +48,17 @@ bool CudaDevice::isForked() const { return ::getpid() != owner; }
 
 bool CudaDevice::tryActivate() const { return !isForked() && driverRef->cuCtxSetCurrent(context) == CUDA_SUCCESS; }
 
+llvm::Error CudaDevice::checkOwner() const {
+  if (!isForked())
+    return llvm::Error::success();
+  return makeError(ErrorCode::Internal,
+                   name() +
+                       ": device was lost (in a fork, whose parent has it; a process that is spawned has its own)");
+}
+
 llvm::Error CudaDevice::activate() const {
-  if (isForked())
-    return makeError(ErrorCode::Internal,
-                     name() +
-                         ": device was lost (in a fork, whose parent has it; a process that is spawned has its own)");
+  if (llvm::Error error = checkOwner())
+    return error;
   return driverRef->check(driverRef->cuCtxSetCurrent(context), "cuCtxSetCurrent");
 }
 
@@ -95,7 +101,11 @@ llvm::Error CudaDevice::start(int ordinal) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Block> CudaDevice::allocate(size_t bytes) { return memory->allocate(bytes); }
+llvm::Expected<Block> CudaDevice::allocate(size_t bytes) {
+  if (llvm::Error error = checkOwner()) // before an error of too little memory
+    return std::move(error);
+  return memory->allocate(bytes);
+}
 
 void CudaDevice::release(Block block) { memory->free(block); }
 

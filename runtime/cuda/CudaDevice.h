@@ -106,6 +106,7 @@ private:
   void removeKernel(KernelFn handle);
 
   bool isForked() const;
+  llvm::Error checkOwner() const;
 
   const Driver *driverRef;
   const int owner; // the process that made the context
