@@ -11,7 +11,10 @@ def missing(folder):
     """The ImportError of a package in `folder` without an extension for this Python; None: it has
     one, so that another cause must tell.
 
-    >>> missing(pathlib.Path(__file__).parent) is None
+    >>> import pathlib
+    >>> import tessera as ts
+    >>> from tessera._abi import missing
+    >>> missing(pathlib.Path(ts.__file__).parent) is None
     True
     """
     suffixes = importlib.machinery.EXTENSION_SUFFIXES

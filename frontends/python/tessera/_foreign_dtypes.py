@@ -14,6 +14,8 @@ NAMES = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 class ForeignDType:
     """Names a dtype that NumPy lacks; equal to that name, and to a dtype of the name.
 
+    >>> import numpy as np
+    >>> from tessera._foreign_dtypes import ForeignDType
     >>> dtype = ForeignDType("bfloat16")
     >>> dtype, dtype.name, dtype.itemsize, dtype == "bfloat16", dtype == np.dtype("float32")
     (dtype(bfloat16), 'bfloat16', 2, True, False)
@@ -46,6 +48,7 @@ class ForeignDType:
 def foreign_dtype(name):
     """NumPy's dtype of that name, by ml_dtypes; without the package a ForeignDType.
 
+    >>> from tessera._foreign_dtypes import foreign_dtype
     >>> foreign_dtype("bfloat16").name
     'bfloat16'
     """
@@ -59,6 +62,7 @@ def foreign_dtype(name):
 def array_dtype(name, tool):
     """As foreign_dtype, for `tool`, which makes an array. ImportError: ml_dtypes must be installed.
 
+    >>> from tessera._foreign_dtypes import array_dtype
     >>> array_dtype("bfloat16", "numpy").itemsize
     2
     """
@@ -75,6 +79,7 @@ def array_dtype(name, tool):
 def as_dtype(dtype):
     """NumPy's dtype for anything that says one; a ForeignDType as it is.
 
+    >>> from tessera._foreign_dtypes import ForeignDType, as_dtype
     >>> as_dtype("float32"), as_dtype(ForeignDType("bfloat16"))
     (dtype('float32'), dtype(bfloat16))
     """
@@ -86,8 +91,9 @@ def as_dtype(dtype):
 def numbers_of(tensor):
     """The array of a tensor; of a foreign dtype in float32, which has all of its numbers.
 
-    >>> from tessera import tensor
-    >>> numbers_of(tensor([1.5], dtype="bfloat16"))
+    >>> import tessera as ts
+    >>> from tessera._foreign_dtypes import numbers_of
+    >>> numbers_of(ts.tensor([1.5], dtype="bfloat16"))
     array([1.5], dtype=float32)
     """
     wide = tensor.detach().astype("float32") if tensor.dtype.name in NAMES else tensor

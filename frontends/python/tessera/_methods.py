@@ -11,8 +11,8 @@ def formatted(self, spec):
 
     TypeError: there must be one element where a format is given, as for NumPy's arrays.
 
-    >>> from tessera import tensor
-    >>> f"{tensor([2.0]):.3f}"
+    >>> import tessera as ts
+    >>> f"{ts.tensor([2.0]):.3f}"
     '2.000'
     """
     if not spec:
@@ -42,8 +42,8 @@ def where(self, condition, other):
 
     TypeError: condition must be bool. ValueError: shapes must broadcast.
 
-    >>> from tessera import tensor
-    >>> x = tensor([1.0, -2.0])
+    >>> import tessera as ts
+    >>> x = ts.tensor([1.0, -2.0])
     >>> x.where(x > 0, 0).tolist()
     [1.0, 0.0]
     """
@@ -57,8 +57,8 @@ def masked_fill(self, mask, value):
     TypeError: mask must be bool. ValueError: mask must broadcast to this shape, and the dtype hold
     the number.
 
-    >>> from tessera import tensor
-    >>> tensor([1, 2, 3]).masked_fill(tensor([True, False, True]), 0).tolist()
+    >>> import tessera as ts
+    >>> ts.tensor([1, 2, 3]).masked_fill(ts.tensor([True, False, True]), 0).tolist()
     [0, 2, 0]
     """
     if not isinstance(value, _core.Tensor):
@@ -70,8 +70,8 @@ def masked_fill(self, mask, value):
 def contiguous(self):
     """This tensor: how its elements lie in memory is nobody's concern.
 
-    >>> from tessera import tensor
-    >>> x = tensor([[1, 2]])
+    >>> import tessera as ts
+    >>> x = ts.tensor([[1, 2]])
     >>> x.T.contiguous().shape
     (2, 1)
     """
@@ -81,8 +81,8 @@ def contiguous(self):
 def cpu(self):
     """This tensor on the CPU, as `to("cpu0")`.
 
-    >>> from tessera import tensor
-    >>> tensor([1, 2]).cpu().device
+    >>> import tessera as ts
+    >>> ts.tensor([1, 2]).cpu().device
     'cpu0'
     """
     return self.to("cpu0")

@@ -22,11 +22,11 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=N
         ValueError: integers must not be negative
 
     Example:
-        >>> from tessera import tensor
-        >>> set_printoptions(precision=2)
-        >>> tensor([1 / 3])
+        >>> import tessera as ts
+        >>> ts.set_printoptions(precision=2)
+        >>> ts.tensor([1 / 3])
         Tensor([0.33], dtype=float32, device=cpu0)
-        >>> set_printoptions()
+        >>> ts.set_printoptions()
     """
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems,
              "linewidth": linewidth}  # fmt: skip
@@ -46,6 +46,8 @@ def text_of(array, has_few_digits):
     """The elements of an array, as repr shows them; `has_few_digits`: it stands for a dtype that
     NumPy lacks, whose digits are fewer than those of float32.
 
+    >>> import numpy as np
+    >>> from tessera._printing import text_of
     >>> text_of(np.float32([0.1, 2]), True), text_of(np.float32([0.1, 2]), False)
     ('[0.1, 2]', '[0.1, 2. ]')
     """

@@ -183,6 +183,7 @@ class WeightedRandomSampler(MapSampler):
     ValueError: weights must be finite, not negative and not all 0; without replacement so many of
     them as num_samples must be above 0.
 
+    >>> from tessera.data import WeightedRandomSampler
     >>> sampler = WeightedRandomSampler([0.0, 1.0], 3, batch_size=2)
     >>> list(sampler)
     [[1, 1], [1]]

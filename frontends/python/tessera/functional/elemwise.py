@@ -54,8 +54,9 @@ def nan_to_num(inp, nan=0.0, posinf=None, neginf=None):
         TypeError: inp must be a tensor or an array of real numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> nan_to_num(tensor([1.0, float("nan"), float("inf")]), posinf=9.0).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.nan_to_num(ts.tensor([1.0, float("nan"), float("inf")]), posinf=9.0).tolist()
         [1.0, 0.0, 9.0]
     """
     inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)

@@ -77,8 +77,9 @@ def gelu(x, approximate="none"):
 
     ValueError: approximate must be "none" or "tanh".
 
-    >>> from tessera import tensor
-    >>> gelu(tensor([0.0, 1.0]), approximate="tanh").tolist()
+    >>> import tessera as ts
+    >>> import tessera.functional as F
+    >>> F.gelu(ts.tensor([0.0, 1.0]), approximate="tanh").tolist()
     [0.0, 0.8411920070648193]
     """
     if approximate == "none":

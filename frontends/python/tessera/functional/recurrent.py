@@ -197,8 +197,9 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0):
         TypeError: sequences must be tensors or arrays
 
     Example:
-        >>> from tessera import tensor
-        >>> pad_sequence([tensor([1, 2, 3]), tensor([4])], batch_first=True).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.pad_sequence([ts.tensor([1, 2, 3]), ts.tensor([4])], batch_first=True).tolist()
         [[1, 2, 3], [4, 0, 0]]
     """
     sequences = [each if isinstance(each, _Tensor) else _Tensor(each) for each in sequences]

@@ -30,8 +30,9 @@ def median(inp, axis=None, keepdims=False):
         TypeError: inp must be a tensor or an array of real numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> median(tensor([3.0, 1.0, 2.0, 9.0])).item()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.median(ts.tensor([3.0, 1.0, 2.0, 9.0])).item()
         2.5
     """
     return _quantiles("median", inp, [0.5], axis, keepdims, "midpoint")[0]
@@ -60,8 +61,9 @@ def quantile(inp, q, axis=None, keepdims=False, method="linear"):
         TypeError: inp must be a tensor or an array of real numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> quantile(tensor([1.0, 2.0, 3.0, 5.0]), [0.5, 1.0]).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.quantile(ts.tensor([1.0, 2.0, 3.0, 5.0]), [0.5, 1.0]).tolist()
         [2.5, 5.0]
     """
     _check_choice("quantile", "method", method, _METHODS)

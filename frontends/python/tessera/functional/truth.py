@@ -22,8 +22,9 @@ def all(inp, axis=None, keepdims=False):
         TypeError: inp must be a tensor, an array or a number
 
     Example:
-        >>> from tessera import tensor
-        >>> all(tensor([[1, 2], [0, 3]]), axis=1).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.all(ts.tensor([[1, 2], [0, 3]]), axis=1).tolist()
         [True, False]
     """
     return _truth(_ops.min, inp, axis, keepdims)
@@ -45,8 +46,9 @@ def any(inp, axis=None, keepdims=False):
         TypeError: inp must be a tensor, an array or a number
 
     Example:
-        >>> from tessera import tensor
-        >>> any(tensor([[1, 2], [0, 0]]), axis=1).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.any(ts.tensor([[1, 2], [0, 0]]), axis=1).tolist()
         [True, False]
     """
     return _truth(_ops.max, inp, axis, keepdims)
@@ -81,8 +83,9 @@ def isclose(inp, other, rtol=1e-5, atol=1e-8, equal_nan=False):
         TypeError: operands must be tensors, arrays or numbers
 
     Example:
-        >>> from tessera import tensor
-        >>> isclose(tensor([1.0, 2.0]), tensor([1.000001, 2.1])).tolist()
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.isclose(ts.tensor([1.0, 2.0]), ts.tensor([1.000001, 2.1])).tolist()
         [True, False]
     """
     x, y = _wide(_as_tensor(inp)), _wide(_as_tensor(other))
@@ -115,8 +118,9 @@ def allclose(inp, other, rtol=1e-5, atol=1e-8, equal_nan=False):
         ValueError, TypeError: as isclose
 
     Example:
-        >>> from tessera import tensor
-        >>> allclose(tensor([1.0, 2.0]), tensor([1.0, 2.1]), atol=0.2)
+        >>> import tessera as ts
+        >>> import tessera.functional as F
+        >>> F.allclose(ts.tensor([1.0, 2.0]), ts.tensor([1.0, 2.1]), atol=0.2)
         True
     """
     return bool(all(isclose(inp, other, rtol, atol, equal_nan)))

@@ -20,8 +20,9 @@ class ReLU(Module):
 class Tanh(Module):
     """The hyperbolic tangent of x.
 
-    >>> from tessera import tensor
-    >>> Tanh()(tensor([0.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Tanh()(ts.tensor([0.0])).tolist()
     [0.0]
     """
 
@@ -33,8 +34,9 @@ class Tanh(Module):
 class Hardswish(Module):
     """x * min(max(x + 3, 0), 6) / 6. A. Howard et al.: Searching for MobileNetV3, ICCV 2019.
 
-    >>> from tessera import tensor
-    >>> Hardswish()(tensor([-4.0, 3.0])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.Hardswish()(ts.tensor([-4.0, 3.0])).tolist()
     [-0.0, 3.0]
     """
 

@@ -111,8 +111,9 @@ class Conv1d(_Conv):
     the bias (1, out, 1). With `padding` "same" the result is as long as the input: stride must be 1
     then; "valid" is 0.
 
-    >>> from tessera.functional import ones
-    >>> Conv1d(2, 3, 4, padding="same")(ones((1, 2, 5))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.Conv1d(2, 3, 4, padding="same")(F.ones((1, 2, 5))).shape
     (1, 3, 5)
     """
 

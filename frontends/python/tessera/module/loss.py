@@ -24,8 +24,9 @@ _SHOWN = {"reduction", "ignore_index", "label_smoothing", "beta", "delta", "log_
 class L1Loss(_Loss):
     """abs(input - target): functional.l1_loss.
 
-    >>> from tessera import tensor
-    >>> L1Loss()(tensor([1.0, 2.0]), tensor([2.0, 4.0])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.L1Loss()(ts.tensor([1.0, 2.0]), ts.tensor([2.0, 4.0])).item()
     1.5
     """
 
@@ -37,8 +38,9 @@ class L1Loss(_Loss):
 class MSELoss(_Loss):
     """(input - target)^2: functional.square_loss.
 
-    >>> from tessera import tensor
-    >>> MSELoss(reduction="sum")(tensor([1.0, 2.0]), tensor([2.0, 4.0])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.MSELoss(reduction="sum")(ts.tensor([1.0, 2.0]), ts.tensor([2.0, 4.0])).item()
     5.0
     """
 
@@ -50,8 +52,9 @@ class MSELoss(_Loss):
 class SmoothL1Loss(_Loss):
     """Squares of differences below `beta`, sizes above it: functional.smooth_l1_loss.
 
-    >>> from tessera import tensor
-    >>> SmoothL1Loss()(tensor([0.0, 0.0]), tensor([1.0, 3.0])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.SmoothL1Loss()(ts.tensor([0.0, 0.0]), ts.tensor([1.0, 3.0])).item()
     1.5
     """
 
@@ -68,8 +71,9 @@ class HuberLoss(_Loss):
     """Squares of differences below `delta`, `delta` times their sizes above it:
     functional.huber_loss.
 
-    >>> from tessera import tensor
-    >>> HuberLoss(delta=2.0)(tensor([0.0, 0.0]), tensor([1.0, 3.0])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.HuberLoss(delta=2.0)(ts.tensor([0.0, 0.0]), ts.tensor([1.0, 3.0])).item()
     2.25
     """
 
@@ -85,8 +89,9 @@ class HuberLoss(_Loss):
 class BCELoss(_Loss):
     """Binary cross entropy of probabilities: functional.binary_cross_entropy.
 
-    >>> from tessera import tensor
-    >>> round(BCELoss()(tensor([0.5]), tensor([1.0])).item(), 4)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> round(M.BCELoss()(ts.tensor([0.5]), ts.tensor([1.0])).item(), 4)
     0.6931
     """
 
@@ -98,8 +103,9 @@ class BCELoss(_Loss):
 class BCEWithLogitsLoss(_Loss):
     """Binary cross entropy of logits: functional.binary_cross_entropy.
 
-    >>> from tessera import tensor
-    >>> round(BCEWithLogitsLoss()(tensor([0.0]), tensor([1.0])).item(), 4)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> round(M.BCEWithLogitsLoss()(ts.tensor([0.0]), ts.tensor([1.0])).item(), 4)
     0.6931
     """
 
@@ -112,8 +118,9 @@ class KLDivLoss(_Loss):
     """Divergence of the logarithms `input` from the distribution `target`: functional.kl_div. Its
     mean is that over all elements.
 
-    >>> from tessera import tensor
-    >>> KLDivLoss(reduction="sum")(tensor([0.0]), tensor([1.0])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.KLDivLoss(reduction="sum")(ts.tensor([0.0]), ts.tensor([1.0])).item()
     0.0
     """
 
@@ -133,8 +140,9 @@ class CrossEntropyLoss(_Loss):
     `weight`, float[C], is what the labels of a class count, and a buffer; the label `ignore_index`
     does not count; `label_smoothing` is the share of a loss that all classes have evenly.
 
-    >>> from tessera import tensor
-    >>> round(CrossEntropyLoss()(tensor([[0.0, 0.0]]), tensor([1])).item(), 4)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> round(M.CrossEntropyLoss()(ts.tensor([[0.0, 0.0]]), ts.tensor([1])).item(), 4)
     0.6931
     """
 
@@ -156,8 +164,9 @@ class NLLLoss(_Loss):
     """Minus the logarithm of the label's probability, of logarithms whose classes are along axis 1:
     functional.nll_loss. `weight` and `ignore_index` as those of CrossEntropyLoss.
 
-    >>> from tessera import tensor
-    >>> NLLLoss()(tensor([[-1.0, -2.0]]), tensor([1])).item()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.NLLLoss()(ts.tensor([[-1.0, -2.0]]), ts.tensor([1])).item()
     2.0
     """
 
@@ -176,9 +185,10 @@ class TripletMarginLoss(_Loss):
     """max(d(anchor, positive) - d(anchor, negative) + margin, 0), d the `p`-norm of a difference:
     functional.triplet_margin_loss.
 
-    >>> from tessera import tensor
-    >>> loss = TripletMarginLoss(margin=1.0)
-    >>> round(loss(tensor([[0.0]]), tensor([[0.0]]), tensor([[0.5]])).item(), 4)
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> loss = M.TripletMarginLoss(margin=1.0)
+    >>> round(loss(ts.tensor([[0.0]]), ts.tensor([[0.0]]), ts.tensor([[0.5]])).item(), 4)
     0.5
     """
 

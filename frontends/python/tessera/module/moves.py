@@ -18,8 +18,8 @@ class Moves:
 
         ValueError: the device must exist. TypeError: dtype must be one of floats.
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 3).to("cpu0", dtype="float16").weight.dtype
+        >>> import tessera.module as M
+        >>> M.Linear(2, 3).to("cpu0", dtype="float16").weight.dtype
         dtype('float16')
         """
         if dtype is None and not _is_device(device):
@@ -34,8 +34,8 @@ class Moves:
     def half(self):
         """As `to("float16")`.
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 3).half().bias.dtype
+        >>> import tessera.module as M
+        >>> M.Linear(2, 3).half().bias.dtype
         dtype('float16')
         """
         return self.to(dtype="float16")
@@ -43,8 +43,8 @@ class Moves:
     def bfloat16(self):
         """As `to("bfloat16")`.
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 3).bfloat16().bias.dtype
+        >>> import tessera.module as M
+        >>> M.Linear(2, 3).bfloat16().bias.dtype
         dtype(bfloat16)
         """
         return self.to(dtype="bfloat16")
@@ -52,8 +52,8 @@ class Moves:
     def float(self):
         """As `to("float32")`.
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 3).half().float().bias.dtype
+        >>> import tessera.module as M
+        >>> M.Linear(2, 3).half().float().bias.dtype
         dtype('float32')
         """
         return self.to(dtype="float32")
@@ -61,8 +61,8 @@ class Moves:
     def double(self):
         """As `to("float64")`.
 
-        >>> from tessera.module import Linear
-        >>> Linear(2, 3).double().bias.dtype
+        >>> import tessera.module as M
+        >>> M.Linear(2, 3).double().bias.dtype
         dtype('float64')
         """
         return self.to(dtype="float64")

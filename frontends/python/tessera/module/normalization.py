@@ -86,8 +86,9 @@ class InstanceNorm1d(InstanceNorm):
 
     ValueError: the input must have 3 axes.
 
-    >>> from tessera import tensor
-    >>> InstanceNorm1d(1, eps=0.0)(tensor([[[1.0, 3.0]]])).tolist()
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.InstanceNorm1d(1, eps=0.0)(ts.tensor([[[1.0, 3.0]]])).tolist()
     [[[-1.0, 1.0]]]
     """
 
@@ -106,8 +107,9 @@ class InstanceNorm2d(InstanceNorm):
 
     ValueError: the input must have 4 axes.
 
-    >>> from tessera.functional import ones
-    >>> InstanceNorm2d(3)(ones((2, 3, 4, 4))).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.InstanceNorm2d(3)(F.ones((2, 3, 4, 4))).shape
     (2, 3, 4, 4)
     """
 

@@ -74,9 +74,10 @@ class TransformerDecoderLayer(Module):
 
     ValueError: nhead must divide d_model; activation must be "relu" or "gelu"; shapes must fit.
 
-    >>> from tessera.functional import ones
-    >>> layer = TransformerDecoderLayer(8, 2, dim_feedforward=16)
-    >>> layer(ones((3, 5, 8)), ones((3, 7, 8)), tgt_is_causal=True).shape
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> layer = M.TransformerDecoderLayer(8, 2, dim_feedforward=16)
+    >>> layer(F.ones((3, 5, 8)), F.ones((3, 7, 8)), tgt_is_causal=True).shape
     (3, 5, 8)
     """
 

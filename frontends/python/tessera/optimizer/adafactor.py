@@ -21,9 +21,10 @@ class Adafactor(Composed):
 
     ValueError: beta2_decay must not be above 0.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import Adafactor
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = Adafactor([p], lr=0.5).step()
     >>> p.item()
     0.5

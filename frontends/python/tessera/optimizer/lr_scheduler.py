@@ -45,9 +45,9 @@ class LRScheduler(ABC):
     def get_last_lr(self):
         """The learning rate of each group that this or anything else set last: a list of floats.
 
-        >>> from tessera import Parameter
+        >>> import tessera as ts
         >>> from tessera.optimizer import SGD, StepLR
-        >>> StepLR(SGD([Parameter([1.0])], lr=1.0), 1, gamma=0.5).step().get_last_lr()
+        >>> StepLR(SGD([ts.Parameter([1.0])], lr=1.0), 1, gamma=0.5).step().get_last_lr()
         [0.5]
         """
         return [group["lr"] for group in self.optimizer.param_groups]

@@ -94,9 +94,10 @@ class RAdam(Composed):
     ((rho_inf - 4) * (rho_inf - 2) * rho)); g = grad + weight_decay * p. L. Liu et al.: On the
     Variance of the Adaptive Learning Rate and Beyond, ICLR 2020, algorithm 2, with Adam's eps.
 
-    >>> from tessera import Parameter, Tensor
-    >>> p = Parameter([1.0])
-    >>> p.grad = Tensor([3.0])
+    >>> import tessera as ts
+    >>> from tessera.optimizer import RAdam
+    >>> p = ts.Parameter([1.0])
+    >>> p.grad = ts.Tensor([3.0])
     >>> _ = RAdam([p], lr=0.5).step()
     >>> p.item()
     -0.5

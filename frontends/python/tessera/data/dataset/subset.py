@@ -14,6 +14,7 @@ class Subset(Dataset):
     TypeError: the dataset must not be a stream, indices must be integers. IndexError: indices must
     be those of samples.
 
+    >>> from tessera.data import Subset
     >>> from tessera.data import ArrayDataset
     >>> Subset(ArrayDataset([5, 6, 7]), [2, 0])[0]
     (7,)
@@ -46,6 +47,7 @@ def random_split(dataset, lengths, seed=None):
 
     ValueError: lengths must be as said. TypeError: dataset must have a length.
 
+    >>> from tessera.data import random_split
     >>> from tessera.data import ArrayDataset
     >>> [len(part) for part in random_split(ArrayDataset(range(10)), [0.75, 0.25], seed=0)]
     [8, 2]
