@@ -80,7 +80,7 @@ def functional_stub(surface, types, module, source):
         function_name(line): line for line in surface.functions.get(f"functional.{module}", [])
     }
     lines.update(handwritten(types, module, source))
-    head = ["from collections.abc import Callable, Sequence\nfrom typing import Any\n"]
+    head = ["from collections.abc import Callable, Sequence\nfrom typing import Any, Literal\n"]
     head += [NAMES + "".join(shared(source))]
     body = [lines[name] for name in sorted(lines)]
     return BANNER + "\n".join([*head, *body]) + "\n"

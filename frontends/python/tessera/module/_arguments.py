@@ -95,7 +95,7 @@ ARGUMENTS = {
     "p": ("float", "the norm of distances"),
     "pad_width": ("Sequence[tuple[int, int]]", "(before, after) of each axis"),
     "padding": (SIZES, "zeros on both sides of an axis, one or one for each axis"),
-    "padding_idx": ("None", "must be None: no row is special"),
+    "padding_idx": ("int | None", "the row that is 0 and learns nothing"),
     "padding_mode": ("str", 'what is beyond the edges, "zeros" or a mode of functional.nn.pad'),
     "part_size": ("int", "bins along each axis that are moved together"),
     "per_channel": ("bool", "whether each channel draws numbers of its own"),
@@ -137,6 +137,9 @@ OF_CLASS = {
     },
     "Pad": {"mode": ("str", '"constant", or another mode of functional.nn.pad')},
     "Sequential": {"args": ("Module | dict[str, Module]", "the modules, or one dict of them")},
+    "_Conv": {
+        "padding": (f'{SIZES} | Literal["same"]', 'zeros on both sides of an axis, or "same"')
+    },
     "_AvgPool": {"mode": ("str", 'says of padding; "average" counts it')},
     "_Pool": {"stride": (f"{SIZES} | None", "steps between windows; None: kernel_size")},
 }
