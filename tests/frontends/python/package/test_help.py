@@ -34,6 +34,7 @@ MODULES = [
 ]
 # Modules whose functions are of tensors: help says what goes in and what comes out.
 OF_TENSORS = ("functional", "autodiff", "random", "optimizer")
+OF_NO_TENSORS = {"tessera.random.seed", "tessera.autodiff.anomaly.detect_anomaly"}
 NO_EXAMPLE = {"get_worker_info", "main", "self_test"}  # in a worker; the program; five seconds
 
 
@@ -107,7 +108,7 @@ def test_written_functions(name):
     function, text = WRITTEN[name], inspect.getdoc(WRITTEN[name])
     if name.split(".")[-1] not in NO_EXAMPLE:
         run_example(name, function)
-    if name.split(".")[1] in OF_TENSORS and name != "tessera.random.seed":
+    if name.split(".")[1] in OF_TENSORS and name not in OF_NO_TENSORS:
         text += "" if "those of value_and_grad" not in text else inspect.getdoc(
             tessera.autodiff.value_and_grad)  # fmt: skip
         for word in ("Args:", "Returns:", "Raises:"):
