@@ -90,6 +90,21 @@ def Tess_ScalarTensorOp : Creation<"scalar_tensor", "an integer or a size as a t
                  Sample<[], "value=300;dtype=bf16">, Sample<[], "value=16777219;dtype=f32">,
                  Sample<[], "value=3;dtype=c64">];
 }
+def Tess_ExtentOp : Tess_Op<"extent"> {
+  let summary = "a size that a number says";
+  let description = [{Has n rows and no elements: sizes of later operators are `extent(n).shape[0]`, which a trace and a
+    file know as a size that data decides. A negative n, or one above 2147483647, is an error when the kernel runs.}];
+  let arguments = (ins Tess_Index:$n);
+  let results = (outs Tess_I32:$out);
+  let shapeRule = "extent";
+  let boundRule = "extentBound";
+  let constraints = ["n must have rank 0"];
+  let dtypes = Fixed<"i32">;
+  let lowering = Sequential<"extent">;
+  let samples = [Sample<[""], "", "0", "9">];
+  let oracle = Oracle<"np.zeros((n, 0), np.int32)">;
+  let python = Py<"functional.creation", "extent">;
+}
 def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let summary = "one value everywhere, in shape and dtype of another tensor";
   let description = [{`out[...] = value`, converted to the dtype of x. The elements of x do not count, so its

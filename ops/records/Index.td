@@ -245,17 +245,6 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
   let python = Py<"functional.tensor", "non_zero", ["non_zero"]>;
   let onnx = "NonZero(...)";
 }
-def Tess_ExtentOp : IndexOp<"extent", "a size that a number says", "np.zeros((n, 0), np.int32)"> {
-  let description = [{Has n rows and no elements: sizes of later operators are `extent(n).shape[0]`, which a trace and a
-    file know as a size that data decides. A negative n, or one above 2147483647, is an error when the kernel runs.}];
-  let arguments = (ins Tess_Index:$n);
-  let results = (outs Tess_I32:$out);
-  let shapeRule = "extent";
-  let boundRule = "extentBound";
-  let constraints = ["n must have rank 0"];
-  let dtypes = Fixed<"i32">;
-  let samples = [Sample<[""], "", "0", "9">];
-}
 def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, and where they were",
                              "tess_oracle.argsort(x, descending)", "functional.math"> {
   let description = [{`out[..., i] = x[..., indices[..., i]]`, the smallest first, or with descending the
