@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ir/Dialect.h"
-
 namespace tess::ir {
+
+class TessDialect;
 
 /// Registers the operators of part number `part`, of TESS_OP_PARTS.
 template <unsigned part> void registerPart(TessDialect &dialect);

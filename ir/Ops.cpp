@@ -4,6 +4,7 @@
 // files it defines.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Dialect.h"
 #include "ir/OpBridge.h"
 #include "ir/OpParts.h"
 

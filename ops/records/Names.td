@@ -1,7 +1,7 @@
 //===- Names.td - names outside of the records ---------------------------===//
 //
-// What records may name that is no record: a name that is not here ends the
-// generator, with the nearest one.
+// Records may name these, which are no records: a name that is not here ends
+// the generator, with the nearest one.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TESS_OPS_NAMES

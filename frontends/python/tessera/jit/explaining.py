@@ -102,7 +102,7 @@ def _distance(key, known):
 
 
 def _why_recorded(trace, key, variant):
-    """What differs from the recordings that `trace` has, and what to do; None: it has none."""
+    """Differences from the recordings that `trace` has, and what to do; None: it has none."""
     siblings = trace._variants.get(key, ())
     for known in siblings:
         if changes := known.state.changes():
