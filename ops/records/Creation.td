@@ -104,6 +104,8 @@ def Tess_ExtentOp : Tess_Op<"extent"> {
   let samples = [Sample<[""], "", "0", "9">];
   let oracle = Oracle<"np.zeros((n, 0), np.int32)">;
   let python = Py<"functional.creation", "extent">;
+  let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",
+                           ">>> F.extent(ts.tensor(3)).shape\n(3, 0)");
 }
 def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let summary = "one value everywhere, in shape and dtype of another tensor";
