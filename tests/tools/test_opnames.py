@@ -32,6 +32,7 @@ def test_a_comparison(tmp_path, monkeypatch, line, operator):
         'if (text == "other")',
         'if (rank == 2) // as "pad" does',
         'profiler::record(reader, "copy");',
+        '{"pad", "x == y says more", false},',
     ],
 )
 def test_no_comparison(tmp_path, monkeypatch, line):

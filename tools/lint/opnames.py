@@ -9,6 +9,7 @@ import re
 from tools.lint import labels, sources
 
 _COMPARES = re.compile(r"[!=]=|\bCases?\(|\bstarts_with\(|\bends_with\(|\bisOp\(")
+_TEXT = re.compile(r'"[^"]*"')
 _LITERAL = re.compile(r'"([a-z0-9_]+)"')
 _COMMENT = re.compile(r"//.*")
 
@@ -18,7 +19,7 @@ def check(names, table, operators):
     for name in sources.select(names, table["code"], table["except"]):
         for number, line in enumerate(sources.read(name).splitlines(), 1):
             code = _COMMENT.sub("", line)
-            if not _COMPARES.search(code):
+            if not _COMPARES.search(_TEXT.sub('""', code)):
                 continue
             for operator in sorted(set(_LITERAL.findall(code)) & operators):
                 place = f"{name}:{number}"
