@@ -44,32 +44,16 @@ llvm::Error LapackLibrary::load() {
     return error;
   if (llvm::Error error = opened->resolve("openblas_set_num_threads", setThreads))
     return error;
-  constexpr int kSerial = 0, kOwnThreads = 1, kOpenmp = 2;
+  constexpr int kSerial = 0, kOwnThreads = 1; // 2 is OpenMP
   if (parallel() == kOwnThreads)
     setThreads(1);
-  if (parallel() == kOpenmp) {
-    if (llvm::Error error = opened->resolve("omp_get_max_threads", getOpenmpThreads))
-      return error;
-    if (llvm::Error error = opened->resolve("omp_set_num_threads", setOpenmpThreads))
-      return error;
-  }
   mayOverlap = parallel() != kSerial;
   holdAcrossFork(mutex);
   return llvm::Error::success();
 }
 
-LapackLibrary::Turn::Turn(const LapackLibrary &library) : library(library) {
-  if (!library.mayOverlap)
-    lock = std::unique_lock(library.mutex);
-  if (library.getOpenmpThreads)
-    threads = library.getOpenmpThreads();
-  if (threads != 1)
-    library.setOpenmpThreads(1);
-}
-
-LapackLibrary::Turn::~Turn() {
-  if (threads != 1)
-    library.setOpenmpThreads(threads);
+std::unique_lock<std::mutex> LapackLibrary::turn() const {
+  return mayOverlap ? std::unique_lock<std::mutex>() : std::unique_lock(mutex);
 }
 
 llvm::Expected<const LapackLibrary *> LapackLibrary::get() {

@@ -4,10 +4,11 @@
 // opened when the first kernel is prepared that needs it: linked, it would make
 // every process 35 MB larger and start 2 ms later, of which few invert a matrix.
 //
-// Its builds differ in threads, of which a call gets one. That for OpenMP is told
-// so by each thread that calls, that with threads of its own once. Calls of the
-// serial one must not overlap, although nothing says so (six threads that
-// factorized small matrices got hundreds of wrong results): they take turns.
+// Its builds differ in threads. That for OpenMP asks it how many a call may have,
+// by libgomp (LibraryThreads). That with threads of its own is told once to use
+// none. Calls of the serial one must not overlap, although nothing says so (six
+// threads that factorized small matrices got hundreds of wrong results): they
+// take turns.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -48,19 +49,9 @@ public:
 
   /// The routines for T, float or double.
   template <typename T> const LapackTable<T> &table() const;
-  /// To be held around calls, which their thread computes alone; it waits where these must not overlap.
-  class Turn {
-  public:
-    explicit Turn(const LapackLibrary &library);
-    ~Turn();
-    Turn(const Turn &) = delete;
-    Turn &operator=(const Turn &) = delete;
-
-  private:
-    const LapackLibrary &library;
-    std::unique_lock<std::mutex> lock;
-    int threads = 1; // that OpenMP gives this thread otherwise
-  };
+  /// To be held around calls; it waits where these must not overlap. A call is computed by its thread alone if OpenMP
+  /// gives that one thread (LibraryThreads).
+  std::unique_lock<std::mutex> turn() const;
 
 private:
   llvm::Error load();
@@ -68,8 +59,6 @@ private:
   LapackTable<float> floats = {};
   LapackTable<double> doubles = {};
   bool mayOverlap = false;
-  int (*getOpenmpThreads)() = nullptr; // null unless the build is that for OpenMP
-  void (*setOpenmpThreads)(int) = nullptr;
   mutable std::mutex mutex;
 };
 

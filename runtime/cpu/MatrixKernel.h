@@ -122,7 +122,7 @@ private:
     matrices.integers = take<int>(memory, numIntegers);
     std::optional<MatrixFault> fault;
     {
-      LapackLibrary::Turn turn(library);
+      std::unique_lock<std::mutex> turn = library.turn();
       fault = compute(matrices);
     }
     for (size_t i = 0; i < outputSizes.size() && !fault; ++i)

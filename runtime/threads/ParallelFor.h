@@ -50,7 +50,7 @@ std::pair<int64_t, int64_t> partOf(unsigned part, unsigned parts, int64_t count,
 void parallelFor(unsigned parts, int64_t count, int64_t grain,
                  llvm::function_ref<void(int64_t begin, int64_t end, unsigned part)> body);
 
-/// While alive, OpenMP regions that oneDNN opens on this thread have `count` threads.
+/// While alive, OpenMP regions that oneDNN and OpenBLAS open on this thread have `count` threads.
 class LibraryThreads {
 public:
   explicit LibraryThreads(unsigned count);
@@ -60,6 +60,7 @@ public:
 
 private:
   unsigned previous;
+  int ofGomp;
 };
 
 } // namespace tess::runtime

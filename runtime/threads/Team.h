@@ -64,4 +64,7 @@ private:
   std::atomic<void *> data{nullptr};
 };
 
+/// A region as OpenMP has them: each of at most `threads` threads calls body(data), and may wait for the others.
+void openmpRegion(void (*body)(void *), void *data, unsigned threads);
+
 } // namespace tess::runtime

@@ -1,3 +1,4 @@
+#include "runtime/threads/ParallelFor.h"
 #include "runtime/threads/Team.h"
 #include "tests/runtime/Expect.h"
 
@@ -10,12 +11,13 @@
 using namespace tess;
 using namespace tess::runtime;
 
-// OpenMP as oneDNN sees it (runtime/threads/Openmp.cpp).
+// OpenMP of the program's own regions (runtime/threads/Openmp.cpp).
 extern "C" {
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 void GOMP_barrier();
 int omp_get_thread_num();
 int omp_get_num_threads();
+int omp_get_max_threads();
 int omp_in_parallel();
 }
 
@@ -69,47 +71,71 @@ TEST_CASE("a barrier separates what comes before it from what comes after") {
     std::atomic<int> before{0}, wrong{0}, threads{0};
   } work;
   for (int round = 1; round <= 100; ++round)
-    GOMP_parallel(
+    openmpRegion(
         [](void *data) {
           Work &work = *static_cast<Work *>(data);
-          int threads = omp_get_num_threads();
+          int threads = int(Team::place().parts);
           for (int step = 0; step < 4; ++step) {
             int goal = (work.before.load() / threads + 1) * threads;
-            GOMP_barrier();
+            Team::global().barrier();
             ++work.before;
-            GOMP_barrier();
+            Team::global().barrier();
             work.wrong += work.before != goal;
           }
           work.threads = threads;
         },
-        &work, 4, 0);
+        &work, 4);
   CHECK(work.threads == 4);
   CHECK(work.wrong == 0);
 }
 
-TEST_CASE("OpenMP tells the place in a region, and one thread within another") {
+TEST_CASE("a region of OpenMP tells the place, and one within another has one thread") {
   struct Seen {
     std::atomic<unsigned> threads{0}, inner{0};
     std::atomic<bool> isRight{true};
   } seen;
-  CHECK_FALSE(omp_in_parallel());
+  CHECK_FALSE(Team::place().isInRegion);
+  openmpRegion(
+      [](void *data) {
+        Seen &seen = *static_cast<Seen *>(data);
+        unsigned own = Team::place().part;
+        seen.threads |= 1u << own;
+        if (!Team::place().isInRegion || Team::place().parts != 3)
+          seen.isRight = false;
+        openmpRegion([](void *data) { static_cast<Seen *>(data)->inner += Team::place().parts; }, data, 3);
+        if (Team::place().part != own)
+          seen.isRight = false;
+      },
+      &seen, 3);
+  CHECK(seen.threads == 7);
+  CHECK(seen.inner == 3);
+  CHECK(seen.isRight);
+  CHECK(Team::place().parts == 1);
+}
+
+TEST_CASE("regions of the program's own are libgomp's") {
+  struct Seen {
+    std::atomic<unsigned> threads{0};
+    std::atomic<bool> isRight{true};
+  } seen;
+  const int before = omp_get_max_threads();
   GOMP_parallel(
       [](void *data) {
         Seen &seen = *static_cast<Seen *>(data);
         seen.threads |= 1u << unsigned(omp_get_thread_num());
-        if (!omp_in_parallel() || omp_get_num_threads() != 3)
-          seen.isRight = false;
-        int own = omp_get_thread_num();
-        GOMP_parallel([](void *data) { static_cast<Seen *>(data)->inner += unsigned(omp_get_num_threads()); }, data, 3,
-                      0);
-        if (omp_get_thread_num() != own)
+        GOMP_barrier();
+        if (!omp_in_parallel() || omp_get_num_threads() != 3 || Team::place().isInRegion)
           seen.isRight = false;
       },
       &seen, 3, 0);
   CHECK(seen.threads == 7);
-  CHECK(seen.inner == 3);
   CHECK(seen.isRight);
-  CHECK(omp_get_num_threads() == 1);
+  {
+    LibraryThreads two(before + 1);
+    CHECK(omp_get_max_threads() == before + 1);
+  }
+  CHECK(omp_get_max_threads() == before);
+  CHECK_FALSE(omp_in_parallel());
 }
 
 TEST_CASE("regions of several callers follow each other") {
