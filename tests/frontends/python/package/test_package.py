@@ -124,6 +124,15 @@ def test_the_extension_shares_no_symbols():
     assert "libdnnl" in needed and not re.search("lib(LLVM|MLIR|stdc..debug)", needed)
 
 
+def test_onednn_has_our_threads():
+    code = "import tessera; print(tessera._core.__file__)"
+    done = run("import os, sys; os.environ['LD_DEBUG'] = 'bindings';"
+               f"os.execv(sys.executable, [sys.executable, '-c', {code!r}])")  # fmt: skip
+    assert done.returncode == 0
+    found = re.findall(r"binding file (\S*libdnnl\S*) \[0\] to (\S*) .*`GOMP_parallel", done.stderr)
+    assert found and {where for _, where in found} == {done.stdout.strip()}, found
+
+
 def test_import_brings_little():
     """What import takes is what it loads beside NumPy: 44 modules of Python's library today."""
     code = (
