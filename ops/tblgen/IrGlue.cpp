@@ -19,7 +19,8 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
-static cl::opt<std::string> operators("ops", cl::desc("Of -gen-tess-ir-glue: a regular expression of names to write"));
+static cl::opt<std::string> operators("ops", cl::init("."),
+                                      cl::desc("Regular expression of the operators that -gen-tess-ir-glue writes"));
 
 void emitIrGlue(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-ir-glue");

@@ -148,7 +148,7 @@ def test_eager_operators_come_with_line_and_module():
     profiler.stop()
     places = {event["args"].get("location") for event in steps(profiler)}
     assert all(place and place.startswith("test_profiler.py:") for place in places), places
-    assert {place.partition(" ")[2] for place in places} == {"(0)", "(1)", ""}
+    assert {place.partition(" ")[2] for place in places} == {"(Sequential.0)", "(Sequential.1)", ""}
 
 
 def test_the_summary_adds_up(capsys):
