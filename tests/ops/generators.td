@@ -248,7 +248,7 @@ def Tess_WrittenOp : Tess_Op<"written"> {
 // DOC: scale: float = 0.5, factor, in [0, 1]
 // DOC-SAME: TypeError: x must be float\n    TypeError: y must be float\n    TypeError: each argument must be of its kind
 // DOC-SAME: IR:\n    @ir\n\nExample:\n
-// DOC-SAME: >>> results = apply(builtin.Mul(alpha=0.25), ones((2, 3)), ones((3,)))
+// DOC-SAME: >>> F.mul(F.ones((2, 3)), F.ones((3,)), scale=0.25).shape
 // DOC: case 0:
 // DOC-NEXT: return {OpDef::get("join").set("size", AttrValue(int64_t(4))), {TensorMeta(DType(2), {2, 3}), }};
 // DOC: case 1:
