@@ -47,9 +47,7 @@ void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
 void TessDialect::initialize() {
   addTypes<LowBitType, QuantizedType>();
   addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
-  [this]<unsigned... part>(std::integer_sequence<unsigned, part...>) {
-    (registerPart<part>(*this), ...);
-  }(std::make_integer_sequence<unsigned, TESS_OP_PARTS>());
+#include "ir/OpParts.inc"
 }
 
 LogicalResult FusionOp::verify() {

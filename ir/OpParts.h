@@ -10,7 +10,7 @@ namespace tess::ir {
 
 class TessDialect;
 
-/// Registers the operators of part number `part`, of TESS_OP_PARTS.
+/// Registers the operators of part number `part`; ir/OpParts.inc does so for all parts.
 template <unsigned part> void registerPart(TessDialect &dialect);
 
 } // namespace tess::ir

@@ -1,7 +1,7 @@
 //===- Ops.cpp - a part of the records' operators -------------------------===//
 //
 // The build compiles this file once for each part, whose number and generated
-// files it defines.
+// files it defines. Tools that read it by itself see the first one.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Dialect.h"
@@ -9,6 +9,13 @@
 #include "ir/OpParts.h"
 
 #include "mlir/IR/Builders.h"
+
+#ifndef TESS_OP_PART
+#define TESS_OP_PART 0
+#define TESS_OP_DECLS "ir/Ops0.h.inc"
+#define TESS_OP_DEFS "ir/Ops0.cpp.inc"
+#define TESS_OP_INFERENCE "ir/Inference0.cpp.inc"
+#endif
 
 #define GET_OP_CLASSES
 #include TESS_OP_DECLS

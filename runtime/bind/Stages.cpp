@@ -111,7 +111,7 @@ static std::vector<TensorMeta> resultsOf(const Stage &stage, llvm::ArrayRef<Tens
 /// Forgets sizes that data decides and nothing bounds: what reads them is bound when they are known.
 static void forgetUnbounded(llvm::MutableArrayRef<TensorMeta> metas) {
   for (TensorMeta &meta : metas)
-    std::replace(meta.shape.begin(), meta.shape.end(), shapes::kNoBound, kUnknown);
+    llvm::replace(meta.shape, shapes::kNoBound, kUnknown);
 }
 
 llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<TensorMeta> inputs,

@@ -293,7 +293,7 @@ nb::object arrayOf(TensorImpl &tensor, const char *tool) {
   nb::object stored = storedOf(tensor);
   if (!isForeign(tensor.dtype()))
     return stored;
-  nb::object name = nb::str(numpyName(tensor.dtype()).data());
+  nb::object name = nb::str(numpyName(tensor.dtype()).str().c_str());
   return stored.attr("view")(nb::module_::import_("tessera._foreign_dtypes").attr("array_dtype")(name, tool));
 }
 

@@ -97,7 +97,7 @@ private:
     static const Opcodes *opcodes = new Opcodes;
     int argument = 0;
     while (size_t(number) < depths.size() && depths[number] < 0) {
-      const auto *code = reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(bytes)) + 2 * number;
+      const auto *code = reinterpret_cast<const uint8_t *>(PyBytes_AS_STRING(bytes)) + 2 * size_t(number);
       int op = code[0];
       argument = argument << 8 | code[1];
       depths[number] = int16_t(depth);
@@ -105,7 +105,7 @@ private:
         if (handler.begin <= number && number < handler.end)
           add(handler.target, handler.depth);
       int after = number + 1;
-      while (size_t(after) < depths.size() && PyBytes_AS_STRING(bytes)[2 * after] == CACHE)
+      while (size_t(after) < depths.size() && PyBytes_AS_STRING(bytes)[2 * size_t(after)] == CACHE)
         ++after;
       if (opcodes->isJump[op])
         add(after + (opcodes->isBackward[op] ? -argument : argument), depth + effectOf(op, argument, true));

@@ -19,11 +19,11 @@ namespace {
 
 /// A name of PyTorch's, and how its effect is had here.
 struct Foreign {
-  llvm::StringLiteral name, instead;
+  const char *name, *instead;
   bool isState; // to set it would do nothing
 };
 
-constexpr llvm::StringLiteral kByManager =
+constexpr const char *kByManager =
     "a GradManager's attach() says what gets gradients, and module.freeze() leaves parameters out";
 constexpr Foreign kForeign[] = {
     {"requires_grad", kByManager, true},
@@ -142,8 +142,8 @@ PyTypeObject *refusalType = nullptr;
 PyObject *refusalGet(PyObject *self, PyObject *object, PyObject *type) {
   const Foreign &foreign = *reinterpret_cast<Refusal *>(self)->foreign;
   PyTypeObject *owner = object ? Py_TYPE(object) : reinterpret_cast<PyTypeObject *>(type);
-  return PyErr_Format(PyExc_AttributeError, "%s: there is no %s (here: %s)", _PyType_Name(owner), foreign.name.data(),
-                      foreign.instead.data());
+  return PyErr_Format(PyExc_AttributeError, "%s: there is no %s (here: %s)", _PyType_Name(owner), foreign.name,
+                      foreign.instead);
 }
 
 bool makeRefusalType() {
@@ -176,7 +176,7 @@ bool isSlipOf(llvm::StringRef given, llvm::StringRef own) {
 std::string insteadOf(llvm::StringRef name) {
   auto isSet = [&](const Foreign &each) { return each.isState && each.name == name; };
   if (const Foreign *found = llvm::find_if(kForeign, isSet); found != std::end(kForeign))
-    return found->instead.str();
+    return found->instead;
   for (llvm::StringRef own : kOwn)
     if (isSlipOf(name, own))
       return ("the attribute is " + own).str();
@@ -199,7 +199,7 @@ bool addRefusals(PyTypeObject *type) {
     if (!refusal)
       return false;
     reinterpret_cast<Refusal *>(refusal.ptr())->foreign = &foreign;
-    if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(type), foreign.name.data(), refusal.ptr()) < 0)
+    if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(type), foreign.name, refusal.ptr()) < 0)
       return false;
   }
   return true;

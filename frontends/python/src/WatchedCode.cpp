@@ -15,7 +15,7 @@ static thread_local WatchedCode *active = nullptr;
 WatchedCode *WatchedCode::current() { return active; }
 
 /// From now on the frame tells of instructions. 3.13 does that for a frame with an `f_trace` only; nobody calls it.
-static void traceInstructions(PyFrameObject *frame, nb::handle tracer) {
+static void traceInstructions(PyFrameObject *frame, [[maybe_unused]] nb::handle tracer) {
   nb::handle object(reinterpret_cast<PyObject *>(frame));
 #if PY_VERSION_HEX >= 0x030d0000
   if (object.attr("f_trace").is_none())
