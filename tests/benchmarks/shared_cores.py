@@ -37,7 +37,7 @@ def busy_processes(count):
 
 def training_step(network, batch):
     """A traced step of a network that gets `batch` and 10 labels."""
-    parameters = network.parameters()
+    parameters = list(network.parameters())
     manager = autodiff.GradManager().attach(parameters)
     rule = optimizer.SGD(parameters, lr=0.01)
 
