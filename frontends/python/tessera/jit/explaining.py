@@ -121,15 +121,20 @@ def _change_text(path, old, new):
 
 
 def tell_recording(trace, key, variant):
-    """Notes in `variant` why it was recorded, and tells it where many are."""
+    """Notes in `variant` why it was recorded, and tells it where it gets a program and where many
+    do.
+    """
     why = _why_recorded(trace, key, variant)
-    trace._recordings += 1
+    has_program = variant.sized is None  # no other one serves it
+    trace._recordings += has_program
     if why is None:
         return
     found, advice = why
     rest = len(found) - _MOST
     text = "; ".join(found[:_MOST]) + (f" and {rest} more" if rest > 0 else "")
     variant.why = f"recorded at {_caller.place()}: {text}"
+    if not has_program:
+        return
     if "recompiles" in os.environ.get("TESS_LOG", "").split(","):
         logger.get_logger("trace").warning("%s is %s", trace.__name__, variant.why)
     if trace._recordings == _MANY:

@@ -1,6 +1,7 @@
 """explain(), TESS_LOG=recompiles, the warning of many recordings: what was given, what differed."""
 
 import logging
+import warnings
 
 import numpy as np
 import pytest
@@ -108,3 +109,13 @@ def test_many_sizes_say_why_no_program_serves_them():
         for size in range(2, 30):
             traced(tessera.Tensor(np.ones(size, "float32")))
     assert "no other sizes, because" in str(caught[0].message)
+
+
+def test_sizes_that_share_a_program_are_not_many_recordings(monkeypatch, caplog):
+    monkeypatch.setenv("TESS_LOG", "recompiles")
+    traced = jit.trace(lambda x: (x * 2).sum())
+    with warnings.catch_warnings(), caplog.at_level(logging.INFO, "tessera.trace"):
+        warnings.simplefilter("error")
+        for size in range(2, 30):
+            assert traced(tessera.Tensor(np.ones(size, "float32"))).item() == 2 * size
+    assert len(caplog.messages) <= 1
