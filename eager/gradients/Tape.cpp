@@ -254,7 +254,11 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   record.rare = std::make_unique<Rare>(nullptr, std::move(backward));
   if (enabled(bitOf(Layer::CheckFinite)))
     record.place = Location::here();
-  tagResults(record, outputs);
+  for (const TensorRef &output : outputs)
+    if (llvm::is_contained(inputs, output))
+      record.outputs.push_back(idOf(*output));
+    else
+      tagResults(record, output);
 }
 
 void Tape::recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun) {

@@ -71,7 +71,8 @@ public:
   llvm::Error record(const Call &call, llvm::ArrayRef<TensorRef> results, bool isTraced);
   /// Keeps the values that the gradient of the call just recorded reads; called when every tape has tagged them.
   void save(const Call &call, llvm::ArrayRef<TensorRef> results);
-  /// Writes down a function with a gradient of its own.
+  /// Writes down a function with a gradient of its own. An output that is one of the inputs, too, gives `backward` what
+  /// has arrived at it from later calls, and its gradient of that input takes the place of this.
   void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
   /// Writes down a call whose operators were not: backward() runs it again, and goes on with what that records.
   void recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun);
@@ -122,6 +123,8 @@ private:
   void tagResults(Record &record, llvm::ArrayRef<TensorRef> results);
   llvm::Error runHooks(uint32_t value);
   llvm::Expected<TensorRef> takeGrad(uint32_t value);
+  static bool returnsInput(const Record &record, uint32_t output);
+  void takeGradsOfInputs(const Record &record, llvm::MutableArrayRef<TensorRef> outputGrads);
   llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   llvm::Error accumulate(uint32_t value, TensorRef grad);
   llvm::Error step(Record &record);

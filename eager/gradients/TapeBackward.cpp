@@ -215,11 +215,22 @@ llvm::Error Tape::inGradientOf(const Record &record, llvm::Error error) {
   return makeError(code, message + " (in the gradient of " + name + ", called at " + place + ")");
 }
 
+bool Tape::returnsInput(const Record &record, uint32_t output) {
+  return record.rare && output && llvm::is_contained(record.inputs, output);
+}
+
+/// Moves what has arrived at inputs that the call returned to `outputGrads`: hooks of such a value have yet to wait.
+void Tape::takeGradsOfInputs(const Record &record, llvm::MutableArrayRef<TensorRef> outputGrads) {
+  for (auto [output, grad] : llvm::zip_equal(record.outputs, outputGrads))
+    if (returnsInput(record, output))
+      grad = std::move(grads[output]);
+}
+
 llvm::Error Tape::step(Record &record) {
   llvm::SmallVector<TensorRef, 2> outputGrads;
   bool any = false;
   for (uint32_t output : record.outputs) {
-    llvm::Expected<TensorRef> grad = takeGrad(output);
+    llvm::Expected<TensorRef> grad = takeGrad(returnsInput(record, output) ? 0 : output);
     if (!grad)
       return grad.takeError();
     outputGrads.push_back(std::move(*grad));
@@ -227,6 +238,8 @@ llvm::Error Tape::step(Record &record) {
   }
   if (!any)
     return llvm::Error::success();
+  if (record.rare)
+    takeGradsOfInputs(record, outputGrads);
   if (record.rare && record.rare->rerun)
     return runAgain(record.rare->rerun, outputGrads);
   llvm::SmallVector<bool, 4> hasSum = sumsOf(record);

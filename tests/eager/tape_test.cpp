@@ -99,6 +99,25 @@ TEST_CASE("a tape that begins within a gradient records") {
   CHECK(isTracked);
 }
 
+TEST_CASE("a function of one's own that returns its input gets what arrived there, and gives the whole gradient") {
+  TensorRef x = make<float>({3});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  unsigned hooks = 0;
+  tape->addHook(*x, [&](TensorRef grad) -> llvm::Expected<TensorRef> { return ++hooks, grad; }, &hooks);
+  TensorRef before = run("mul", {x, x}), y = get(apply(DupTensor(true), {Operand(x)}))[0];
+  std::vector<float> arrived;
+  recordCustomFunction({x}, {y, x}, [&](llvm::ArrayRef<TensorRef> grads) -> llvm::Expected<Tensors> {
+    arrived = {values<float>(*grads[0])[0], values<float>(*grads[1])[0]};
+    return Tensors{run("add", {grads[1], grads[0]})};
+  });
+  TensorRef sum = run("add", {run("add", {run("mul", {x, make<float>({5})}), y}), before});
+  CHECK(values<float>(*get(tape->backward({sum}, {make<float>({1})}))[0]) == std::vector<float>{12});
+  CHECK(arrived == std::vector<float>{1, 5});
+  CHECK(hooks == 1);
+}
+
 TEST_CASE("nothing is recorded within NoGrad, or from detached values") {
   TensorRef x = make<float>({2});
   TapeRef tape = Tape::create();

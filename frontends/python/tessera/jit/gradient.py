@@ -81,11 +81,22 @@ class TrackedCall(Recorded):
         results = self._execute(tensors, options)
         self.gradient.save_after(saved, results)
         value, outputs = self._deliver(tensors, results, value)
+        outputs = self._with_returned(inputs, outputs, tensors)
         outputs += results[len(self.slots) : self.gradient.num_results]
 
         backward = functools.partial(self._backward, wanted, saved)
         _core.custom_function(inputs, outputs, backward)
         return value
+
+    def _with_returned(self, inputs, outputs, tensors):
+        """The outputs, where those that are inputs, too, are these: what arrives at them from
+        outside comes first in their gradients' sums, as in eager."""
+        returned = [self.same.get(slot) for slot in self.slots]
+        returned = [tensors[same] if isinstance(same, int) else same for same in returned]
+        return [
+            same if any(same is each for each in inputs) else output
+            for same, output in zip(returned, outputs, strict=True)
+        ]
 
     def _backward(self, inputs, saved, *grads):
         given = [grad for grad in grads if grad is not None]

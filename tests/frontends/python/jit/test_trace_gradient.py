@@ -49,6 +49,36 @@ def test_arguments_get_eager_s_gradients(name):
     assert traced.program() is not None
 
 
+RETURNS_ITS_ARGUMENT = {
+    "beside others": lambda x: (x * x, x, F.cumsum(x, 1) * x, F.exp(x)),
+    "twice": lambda x: (x, x * F.sin(x), x, x / 3),
+    "alone": lambda x: (x,),
+    "one of two, both used": lambda x, y: (y, x * y, F.tanh(x) * y, y * y),
+}
+
+
+@pytest.mark.parametrize("name", RETURNS_ITS_ARGUMENT)
+def test_what_arrives_at_a_returned_argument_comes_first_in_its_gradient_s_sum(name):
+    function = RETURNS_ITS_ARGUMENT[name]
+    shapes = [(16, 16)] * function.__code__.co_argcount
+
+    def weigh(results):
+        return sum((r * r * 0.7).sum() for r in results)
+
+    traced = gradients(jit.trace(function), *shapes, weigh=weigh)
+    for ours, theirs in zip(traced, gradients(function, *shapes, weigh=weigh), strict=True):
+        assert all(same_bits(a, b) for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_returned_argument_that_no_loss_reads():
+    traced = jit.trace(lambda x: (x, x * x))
+    for seed in range(3):
+        x = tensor(3, seed=seed)
+        with GradManager().attach([x]) as manager:
+            manager.backward(traced(x)[seed % 2].sum())
+        assert same_bits(x.grad.numpy(), 2 * x.numpy() if seed % 2 else np.ones(3, "f"))
+
+
 def test_no_warning_and_few_kernels(recwarn):
     def f(x):
         return F.tanh(F.exp(x * 2) + 1) * 3
