@@ -176,6 +176,7 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
     return at(depth, [&] { return castValue(value, DType::Int64, node.dtype); });
   case NodeKind::Lookup:
   case NodeKind::Reduce:
+  case NodeKind::Contract:
   case NodeKind::Scan:
     llvm_unreachable("reductions and scans are defined where they are made, before they are used");
   }

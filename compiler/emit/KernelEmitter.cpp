@@ -1,6 +1,7 @@
 //===- KernelEmitter.cpp - the loops of a kernel -------------------------===//
 #include "compiler/emit/KernelEmitter.h"
 
+#include "compiler/emit/KernelContraction.h"
 #include "compiler/emit/KernelLoops.h"
 #include "compiler/emit/KernelPieces.h"
 #include "compiler/emit/KernelScans.h"
@@ -474,6 +475,10 @@ KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelS
   KernelBuilder::Arguments args{
       entry->getArgument(0), entry->getArgument(1), entry->getArgument(2), bound(3), bound(4), bound(5), bound(6)};
   KernelPlan plan = planKernel(spec);
+  if (spec.contracts()) {
+    emitContraction(spec, b, args.ptrs, args.dims, args.outerLo, options.multipliesPairs);
+    return plan;
+  }
   KernelBuilder builder(spec, plan, b, args, options.narrowMasks, entry->getTerminator());
   KernelEmitter(spec, plan, b, args, builder).rows();
   return plan;

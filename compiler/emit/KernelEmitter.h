@@ -22,6 +22,8 @@ struct KernelEmitOptions {
   /// The machine has masked loads and stores of 8- and 16-bit elements (AVX512BW); otherwise tails of them go by
   /// element.
   bool narrowMasks = false;
+  /// The machine multiplies pairs of bfloat16 (AVX512_BF16); otherwise multiply-adds do, to the same bits.
+  bool multipliesPairs = false;
 };
 
 /// Appends a function `name` that computes `spec` (verified) to `module`; returns the plan that it follows.

@@ -20,6 +20,7 @@ bool isFull(const KernelSpec &spec, const KernelNode &node, const std::vector<bo
   case NodeKind::Attr:
   case NodeKind::Const:
   case NodeKind::Reduce:
+  case NodeKind::Contract:
     return false;
   case NodeKind::Scan:
   case NodeKind::Lookup:

@@ -16,7 +16,9 @@
 // kReductionChunk elements, each reduced so and combined with the chunks before
 // it. A reduction over windows is sequential: one result, to which the elements
 // are added one by one in row-major order; so is a scan, which keeps the result
-// after each. All are independent of layout, ISA, threads and fusion.
+// after each. A contraction is chunked: each call sums the products of a chunk of
+// kContractLines lines one by one, from zero, and adds the sum to those of the
+// chunks before it. All are independent of layout, ISA, threads and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -39,8 +41,13 @@ enum class VectorAxis : uint8_t {
 };
 
 /// The order in which reductions and scans combine elements (above). Backward: sequential, from the last element to the
-/// first; of scans.
-enum class ReductionOrder : uint8_t { Lanes, Sequential, Backward };
+/// first; of scans. Chunked: of contractions.
+enum class ReductionOrder : uint8_t { Lanes, Sequential, Backward, Chunked };
+
+/// The rows, and panels of kLanes columns, of a product that a kernel keeps in registers.
+struct ContractTile {
+  uint8_t rows = 0, panels = 0;
+};
 
 /// A parallel and a reduced group that walk an axis of the operands together: a position that has no element there
 /// (BoundNumber) is no part of the reduction.
@@ -60,14 +67,15 @@ struct KernelOperand {
 
 /// What gives a node its value.
 enum class NodeKind : uint8_t {
-  Load,   // operand
-  Attr,   // runtime attribute slot `slot`: 8 bytes, f64 for float kinds, i64 for int kinds (`attrIsInt`)
-  Const,  // constant
-  Lookup, // element of `operand` at the indices `args`, along an axis for each: lookups `slot`, `slot` + 1, ...
-  Apply,  // fn over args; Index, DimIndex and the Philox functions too
-  Reduce, // reduceKind over the reduced groups; result is row-level
-  Scan,   // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
-          // second argument where there is one, and the first argument; the first value is that argument
+  Load,     // operand
+  Attr,     // runtime attribute slot `slot`: 8 bytes, f64 for float kinds, i64 for int kinds (`attrIsInt`)
+  Const,    // constant
+  Lookup,   // element of `operand` at the indices `args`, along an axis for each: lookups `slot`, `slot` + 1, ...
+  Apply,    // fn over args; Index, DimIndex and the Philox functions too
+  Reduce,   // reduceKind over the reduced groups; result is row-level
+  Contract, // of a chunk of the reduced group: the sum of products of the loads `args`, a row's by a line of the panels
+  Scan,     // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
+            // second argument where there is one, and the first argument; the first value is that argument
 };
 
 /// One value of the expression graph.
@@ -105,6 +113,7 @@ struct KernelSpec {
   unsigned numReduced = 0;
   VectorAxis vectorAxis = VectorAxis::Parallel;
   ReductionOrder order = ReductionOrder::Lanes;
+  ContractTile tile; // of a kernel that contracts; its parallel groups are rows and columns, its reduced one are lines
   llvm::SmallVector<AxisBound, 2> bounds; // of a sequential kernel
   llvm::SmallVector<KernelOperand, 6> operands;
   llvm::SmallVector<KernelNode, 16> nodes;
@@ -116,6 +125,8 @@ struct KernelSpec {
   unsigned numGroups() const { return numParallel + numReduced; }
   /// The kernel reduces everything to one row, in chunks.
   bool goesInChunks() const { return numParallel == 0 && numReduced == 1 && order == ReductionOrder::Lanes; }
+  /// Its one reduction is a contraction.
+  bool contracts() const { return order == ReductionOrder::Chunked; }
   /// Some node is a scan.
   bool scans() const {
     return llvm::any_of(nodes, [](const KernelNode &node) { return node.kind == NodeKind::Scan; });

@@ -13,7 +13,7 @@ namespace tess::compiler {
 namespace {
 
 constexpr const char *kInnerNames[] = {"contiguous", "broadcast", "strided", "repeated"};
-constexpr const char *kOrders[] = {"", " order=sequential", " order=backward"}; // by ReductionOrder
+constexpr const char *kOrders[] = {"", " order=sequential", " order=backward", " order=chunked"}; // by ReductionOrder
 constexpr const char *kReduceNames[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
 
 /// Prints a finite number with enough digits to read it back, and any other by its bits.
@@ -41,6 +41,9 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
     break;
   case NodeKind::Reduce:
     os << "reduce " << kReduceNames[unsigned(node.reduceKind)];
+    break;
+  case NodeKind::Contract:
+    os << "contract";
     break;
   case NodeKind::Scan:
     os << "scan " << infoOf(node.fn).name << (node.exclusive ? " exclusive" : "");
@@ -153,8 +156,21 @@ private:
     spec.vectorAxis = oneOf<VectorAxis>({"lanes=parallel", "lanes=reduced"}, "lanes=parallel or lanes=reduced");
     spec.order = take("order=sequential") ? ReductionOrder::Sequential
                  : take("order=backward") ? ReductionOrder::Backward
+                 : take("order=chunked")  ? ReductionOrder::Chunked
                                           : ReductionOrder::Lanes;
+    if (spec.contracts())
+      tile();
     spec.numAttrs = number<uint8_t>("attrs=");
+  }
+
+  /// Reads "tile=14x2": rows by panels.
+  void tile() {
+    llvm::StringRef word = nextWord();
+    auto [rows, panels] = word.split('x');
+    if (!rows.consume_front("tile=") || rows.getAsInteger(10, spec.tile.rows) ||
+        panels.getAsInteger(10, spec.tile.panels))
+      return expect("tile=<rows>x<panels>");
+    take(word);
   }
 
   void statement() {
@@ -229,6 +245,8 @@ private:
     } else if (take("reduce")) {
       node.kind = NodeKind::Reduce;
       node.reduceKind = oneOf<ReduceKind>(kReduceNames, "a kind of reduction");
+    } else if (take("contract")) {
+      node.kind = NodeKind::Contract;
     } else if (take("scan")) {
       node.kind = NodeKind::Scan;
       node.fn = function();
@@ -261,8 +279,10 @@ std::string KernelSpec::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "kernel parallel=" << numParallel << " reduced=" << numReduced
-     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << kOrders[unsigned(order)]
-     << " attrs=" << numAttrs << '\n';
+     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << kOrders[unsigned(order)];
+  if (contracts())
+    os << " tile=" << unsigned(tile.rows) << 'x' << unsigned(tile.panels);
+  os << " attrs=" << numAttrs << '\n';
   for (AxisBound bound : bounds)
     os << "bound p" << unsigned(bound.parallel) << " r" << unsigned(bound.reduced) << '\n';
   for (auto [i, operand] : llvm::enumerate(operands))

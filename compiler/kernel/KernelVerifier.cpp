@@ -31,6 +31,8 @@ public:
     for (const KernelStore &store : spec.stores)
       if (llvm::Error failure = checkStore(store))
         return failure;
+    if (spec.contracts())
+      return checkContraction();
     if (spec.scans())
       return checkScans();
     if (spec.scatters())
@@ -100,6 +102,48 @@ private:
     return llvm::Error::success();
   }
 
+  /// Floats: each row's element by the line of columns, in their own type; bfloat16 gives float32.
+  llvm::Error checkContract(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    auto isLoadOf = [&](unsigned arg, InnerClass inner) {
+      const KernelNode &load = spec.nodes[node.args[arg]];
+      return load.kind == NodeKind::Load && spec.operands[load.operand].inner == inner &&
+             spec.operands[load.operand].variesOnReduced;
+    };
+    std::string name = "node " + std::to_string(index);
+    if (!spec.contracts())
+      return error("a contraction must be of a chunked kernel", name);
+    if (node.args.size() != 2 || !isLoadOf(0, InnerClass::Broadcast) || !isLoadOf(1, InnerClass::Contiguous))
+      return error("a contraction must multiply a load of rows by a load of lines, broadcast and contiguous", name);
+    DType lhs = spec.nodes[node.args[0]].dtype, rhs = spec.nodes[node.args[1]].dtype;
+    bool isWide = lhs == DType::Float32 || lhs == DType::Float64;
+    if (lhs != rhs || (isWide ? node.dtype != lhs : lhs != DType::BFloat16 || node.dtype != DType::Float32))
+      return error("a contraction must have loads of f32 or f64 and their type, or of bf16 and f32",
+                   name + " " + shortName(lhs) + " " + shortName(rhs) + " " + shortName(node.dtype));
+    return llvm::Error::success();
+  }
+
+  /// A kernel that contracts has one tile of one product, which it stores.
+  llvm::Error checkContraction() const {
+    constexpr unsigned kMostRows = 16, kMostPanels = 8;
+    unsigned rows = spec.tile.rows, panels = spec.tile.panels;
+    if (!rows || !panels || rows > kMostRows || panels > kMostPanels)
+      return error("a tile must have 1 to " + llvm::Twine(kMostRows) + " rows and 1 to " + llvm::Twine(kMostPanels) +
+                       " panels",
+                   llvm::Twine(rows) + "x" + llvm::Twine(panels));
+    bool hasGroups = spec.numParallel == 2 && spec.numReduced == 1 && spec.vectorAxis == VectorAxis::Parallel;
+    if (!hasGroups || !spec.bounds.empty() || spec.numAttrs)
+      return error("a chunked kernel must have groups of rows, columns and lines, no bound and no attribute",
+                   llvm::Twine(spec.numParallel) + " parallel and " + llvm::Twine(spec.numReduced) + " reduced groups");
+    bool stores = spec.stores.size() == 1 && spec.nodes.size() == 3 && spec.operands.size() == 3 &&
+                  spec.nodes[spec.stores[0].node].kind == NodeKind::Contract &&
+                  spec.operands[spec.stores[0].operand].dtype == spec.nodes[spec.stores[0].node].dtype &&
+                  spec.operands[spec.stores[0].operand].inner == InnerClass::Contiguous;
+    if (!stores)
+      return error("a chunked kernel must store its one contraction as it is", "another");
+    return llvm::Error::success();
+  }
+
   llvm::Error checkScan(unsigned index) const {
     const KernelNode &node = spec.nodes[index];
     std::string name = "node " + std::to_string(index) + " (" + infoOf(node.fn).name + ")";
@@ -166,6 +210,8 @@ private:
       return checkApply(index);
     case NodeKind::Reduce:
       return checkReduce(index);
+    case NodeKind::Contract:
+      return checkContract(index);
     case NodeKind::Scan:
       return checkScan(index);
     }

@@ -196,6 +196,15 @@ LaneValue LaneBuilder::fma(LaneValue a, LaneValue x, LaneValue y) {
   return wrap(LLVM::FMAOp::create(ops, loc, a.get(), x.get(), y.get()), a.elem(), a.isVector());
 }
 
+LaneValue LaneBuilder::dotPairs(LaneValue a, LaneValue x, LaneValue total) {
+  Type pairs = VectorType::get({2 * int64_t(width)}, ops.getBF16Type());
+  Value args[] = {total.get(), LLVM::BitcastOp::create(ops, loc, pairs, a.get()),
+                  LLVM::BitcastOp::create(ops, loc, pairs, x.get())};
+  auto call = LLVM::CallIntrinsicOp::create(ops, loc, total.get().getType(),
+                                            ops.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"), args);
+  return wrap(call.getResults(), Elem::F32, true);
+}
+
 LaneValue LaneBuilder::compare(Cmp op, LaneValue lhs, LaneValue rhs) {
   assert(lhs.elem() == rhs.elem() && "operands must have one type");
   unify(lhs, rhs);

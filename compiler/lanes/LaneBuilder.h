@@ -131,6 +131,10 @@ public:
   LaneValue unary(Un op, LaneValue x);
   /// a * x + y with one rounding.
   LaneValue fma(LaneValue a, LaneValue x, LaneValue y);
+  /// Adds to each lane of `total` (F32) the products of the two bfloat16 numbers in that lane of `a` and `x` (I32): the
+  /// upper ones first, each by a multiply-add to which numbers below the normal ones are zeros. Machines with
+  /// AVX512_BF16 have it.
+  LaneValue dotPairs(LaneValue a, LaneValue x, LaneValue total);
   /// False for NaN, except Ne and Unordered; integers compare signed, except with ULt to UGe. The result is I1.
   LaneValue compare(Cmp op, LaneValue lhs, LaneValue rhs);
   /// Lane by lane, or as a whole for a scalar condition.
@@ -153,6 +157,8 @@ public:
   void store(LaneValue value, mlir::Value address);
   void maskedStore(LaneValue value, mlir::Value address, LaneValue mask);
   mlir::Value loadPointer(mlir::Value address);
+  /// Has the machine fetch the line of this address, which is about to be written; any address is allowed.
+  void prefetchForWrite(mlir::Value address);
   LaneValue isNull(mlir::Value pointer);
   mlir::Value selectPointer(LaneValue condition, mlir::Value yes, mlir::Value no);
   /// `count` vectors (or scalars) on the stack, allocated in the entry block.

@@ -72,6 +72,11 @@ Value LaneBuilder::loadPointer(Value address) {
   return LLVM::LoadOp::create(ops, loc, LLVM::LLVMPointerType::get(ops.getContext()), address);
 }
 
+void LaneBuilder::prefetchForWrite(Value address) {
+  constexpr unsigned kWrite = 1, kEveryLevel = 3, kData = 1; // numbers of LLVM's intrinsic
+  LLVM::Prefetch::create(ops, loc, address, kWrite, kEveryLevel, kData);
+}
+
 LaneValue LaneBuilder::isNull(Value pointer) {
   return eq(wrap(LLVM::PtrToIntOp::create(ops, loc, ops.getI64Type(), pointer), Elem::I64, false), index(0));
 }

@@ -109,9 +109,12 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&backend.context()));
   KernelEmitOptions options;
   options.narrowMasks = target.has("avx512bw");
+  options.multipliesPairs = target.has("avx512bf16");
   for (const auto &[name, spec] : kernels) {
     if (llvm::Error error = verifyKernel(spec))
       return error;
+    if (target.isGrid() && spec.contracts())
+      return invalidArgument("codegen: a kernel that contracts must be for a processor, got " + target.describe());
     if (module->lookupSymbol(name))
       return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
     entries.push_back(target.isGrid() ? emitGridFunction(*module, name, spec, options)

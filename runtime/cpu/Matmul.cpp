@@ -1,8 +1,10 @@
-//===- Matmul.cpp - matrix products by oneDNN -----------------------------===//
+//===- Matmul.cpp - which kernel computes a matrix product ----------------===//
 #include "ops/vocabulary/Error.h"
+#include "runtime/contract/Products.h"
 #include "runtime/cpu/DnnlCalls.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
+#include "runtime/cpu/Odometer.h"
 #include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -42,6 +44,16 @@ MatmulShape matmulShape(const PrepareRequest &request) {
   for (size_t i = 0; i < batchRank; ++i)
     shape.batch *= shape.out[i];
   return shape;
+}
+
+int64_t batchOffset(const MatmulShape &shape, const Layout &layout, int64_t batch) {
+  int64_t offset = 0;
+  for (size_t axis = shape.out.size() - 2; axis-- > 0;) {
+    int64_t index = batch % shape.out[axis];
+    offset += layout.shape[axis] == 1 ? 0 : index * layout.strides[axis];
+    batch /= shape.out[axis];
+  }
+  return offset;
 }
 
 /// Gives axes of size 1 the strides of a packed tensor: oneDNN reads a leading dimension from them.
@@ -121,25 +133,77 @@ static bool hasShortRows(const MatmulShape &shape, DType dtype) {
   return rows * shape.n * byteWidth(dtype) <= INT32_MAX;
 }
 
-/// Whether our own loops of this name may run. A file that was compiled for a kernel of the library keeps that kernel.
+/// Whether our own kernel of this name may run. A file that was compiled for another keeps that.
 static bool mayBe(const char *own, const PrepareRequest &request) {
   return request.implementation.empty() || request.implementation == own;
 }
 
+/// Products by generated kernels (runtime/contract).
+class ContractedProduct : public PreparedKernel {
+public:
+  ContractedProduct(contract::ProductShape shape, unsigned threads) : products(std::move(shape), threads) {
+    implementationName = kContract;
+    threadCount = products.threads();
+    workspace = products.workspaceBytes();
+  }
+
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
+    products.run(inputs[0], inputs[1], outputs[0], context.workspace);
+    return llvm::Error::success();
+  }
+
+private:
+  contract::Products products;
+};
+
+static bool isContracted(DType dtype) {
+  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16 || dtype == DType::Float16;
+}
+
+/// A product whose batches that are one in memory have been joined.
+static contract::ProductShape productShape(const MatmulShape &shape, DType dtype) {
+  const size_t rows = shape.out.size() - 2, columns = rows + 1;
+  contract::ProductShape result{dtype, shape.out[rows], shape.out[columns], shape.k, 0, 0, 0, 0, {}, {}};
+  auto strides = [&](const Layout &layout, int64_t &row, int64_t &column) {
+    row = layout.strides[rows];
+    column = layout.strides[columns];
+    if (row != 1 && column != 1) // an axis of one element
+      (layout.shape[rows] == 1 ? row : column) = 1;
+  };
+  strides(shape.lhs, result.lhsRow, result.lhsColumn);
+  strides(shape.rhs, result.rhsRow, result.rhsColumn);
+  const int64_t batch = countOf(llvm::ArrayRef(shape.out).drop_back(2));
+  for (int64_t i = 0; i < batch; ++i) {
+    result.lhsAt.push_back(batchOffset(shape, shape.lhs, i));
+    result.rhsAt.push_back(batchOffset(shape, shape.rhs, i));
+  }
+  if (llvm::all_equal(result.rhsAt))
+    result.rhsAt.resize(1);
+  return result;
+}
+
+/// Whether one operand is a vector along which the rows of the other lie, which are read once.
+static bool isByVector(const MatmulShape &shape) {
+  return shape.out.size() == 2 && (shape.out[1] == 1 || (shape.out[0] == 1 && shape.rhs.strides[1] != 1));
+}
+
+/// The first of these that has the dtype and takes the sizes: conditions say nothing of threads or the machine, so that
+/// these decide no bit.
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   MatmulShape shape = matmulShape(request);
-  std::optional<dnnl::memory::data_type> type = dnnlType(request.outputs[0].dtype);
-  bool same = request.inputs[0].dtype == request.inputs[1].dtype && request.inputs[0].dtype == request.outputs[0].dtype;
-  int64_t products = shape.batch * shape.m * shape.n * shape.k;
-  if (!type || !same || products == 0 || (products <= kOwnProducts && mayBe(kOwnMatmul, request)))
+  const DType dtype = request.outputs[0].dtype;
+  const bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
+  const int64_t products = shape.batch * shape.m * shape.n * shape.k;
+  const unsigned threads = products < kSerialProducts ? 1 : request.threads;
+  if (!same || products == 0 || (products <= kOwnProducts && mayBe(kOwnMatmul, request)))
     return prepareOwnMatmul(request);
   collapseBatch(shape);
-  bool isByVector = shape.out.size() == 2 && shape.n == 1 && request.outputs[0].dtype == DType::Float32;
-  if (isByVector && mayBe(kMatrixVector, request))
+  if (isByVector(shape) && dtype == DType::Float32 && mayBe(kMatrixVector, request))
     return prepareMatrixVector(shape, request.threads);
-  if (!hasShortRows(shape, request.outputs[0].dtype))
+  if (isContracted(dtype) && mayBe(kContract, request))
+    return std::make_shared<ContractedProduct>(productShape(shape, dtype), threads);
+  if (!dnnlType(dtype) || !hasShortRows(shape, dtype))
     return prepareOwnMatmul(request);
-  unsigned threads = products < kSerialProducts ? 1 : request.threads;
   return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
 }
 

@@ -15,9 +15,12 @@ struct MatmulShape {
 /// The shape of a request whose operands fit, as inference saw to.
 MatmulShape matmulShape(const PrepareRequest &request);
 
-/// Float32, with two axes, the right operand a column.
+/// The offset of matrix number `batch` of the result in an operand, in elements.
+int64_t batchOffset(const MatmulShape &shape, const Layout &layout, int64_t batch);
+
+/// Float32, with two axes, the right operand a column, or the left one a row and the right one transposed.
 PreparedRef prepareMatrixVector(const MatmulShape &shape, unsigned threads);
-constexpr const char *kMatrixVector = "own:matrix_vector", *kOwnMatmul = "own:matmul";
+constexpr const char *kMatrixVector = "own:matrix_vector", *kOwnMatmul = "own:matmul", *kContract = "own:contract";
 
 /// The most multiplications for which our own loops compute a product. It decides bits, so it must not depend on the
 /// machine; `tools/dev bench thresholds` sweeps it: the library is faster from 512 on for a row times a column, from

@@ -22,14 +22,16 @@ constexpr int64_t kTile = 64; // rows whose sums are kept at a time where rows l
 
 class MatrixVector : public PreparedKernel {
 public:
-  MatrixVector(const MatmulShape &shape, unsigned threads)
-      : rows(shape.out[0]), depth(shape.k), rowStride(shape.lhs.strides[0]), step(shape.lhs.strides[1]) {
+  MatrixVector(const Layout &matrix, unsigned matrixAt, unsigned threads)
+      : rows(matrix.shape[0]), depth(matrix.shape[1]), rowStride(matrix.strides[0]), step(matrix.strides[1]),
+        matrixAt(matrixAt) {
     implementationName = kMatrixVector;
     threadCount = rows * depth < kSerialProducts ? 1 : threads;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    const auto *matrix = static_cast<const float *>(inputs[0]), *vector = static_cast<const float *>(inputs[1]);
+    const auto *matrix = static_cast<const float *>(inputs[matrixAt]),
+               *vector = static_cast<const float *>(inputs[1 - matrixAt]);
     auto *out = static_cast<float *>(outputs[0]);
     parallelFor(threadCount, rows, kWidth, [&](int64_t begin, int64_t end, unsigned) {
       if (step == 1)
@@ -94,12 +96,18 @@ private:
   }
 
   int64_t rows, depth, rowStride, step; // strides of the matrix, in elements
+  unsigned matrixAt;                    // which input it is
 };
 
 } // namespace
 
 PreparedRef prepareMatrixVector(const MatmulShape &shape, unsigned threads) {
-  return std::make_shared<MatrixVector>(shape, threads);
+  if (shape.out[1] == 1)
+    return std::make_shared<MatrixVector>(shape.lhs, 0, threads);
+  Layout transposed = shape.rhs;
+  std::swap(transposed.shape[0], transposed.shape[1]);
+  std::swap(transposed.strides[0], transposed.strides[1]);
+  return std::make_shared<MatrixVector>(transposed, 1, threads);
 }
 
 } // namespace tess::runtime::cpu

@@ -50,21 +50,10 @@ public:
   }
 
 private:
-  /// The offset of matrix number `batch` in an operand.
-  int64_t batchOffset(const Layout &layout, int64_t batch) const {
-    int64_t offset = 0;
-    for (size_t axis = shape.out.size() - 2; axis-- > 0;) {
-      int64_t index = batch % shape.out[axis];
-      offset += layout.shape[axis] == 1 ? 0 : index * layout.strides[axis];
-      batch /= shape.out[axis];
-    }
-    return offset;
-  }
-
   template <typename T> void computeRow(int64_t row, const T *lhs, const T *rhs, T *out) const {
     size_t axis = shape.out.size() - 2;
-    lhs += batchOffset(shape.lhs, row / shape.m) + row % shape.m * shape.lhs.strides[axis];
-    rhs += batchOffset(shape.rhs, row / shape.m);
+    lhs += batchOffset(shape, shape.lhs, row / shape.m) + row % shape.m * shape.lhs.strides[axis];
+    rhs += batchOffset(shape, shape.rhs, row / shape.m);
     int64_t lhsStep = shape.lhs.strides[axis + 1], rhsStep = shape.rhs.strides[axis];
     int64_t column = shape.rhs.strides[axis + 1];
     for (int64_t first = 0; first < shape.n; first += kTile) {

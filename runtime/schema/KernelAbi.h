@@ -31,6 +31,11 @@ constexpr int64_t reductionChunks(int64_t elements) { return (elements + kReduct
 constexpr int64_t kSumPiece = 64 * kLanes;
 static_assert(kReductionChunk % kSumPiece == 0);
 
+/// Lines that a sum of products takes in on its own: 256 numbers along the contracted axis of a product, or 512 of
+/// bfloat16, which lines have two of. Sums of such chunks are added in their order, so that errors do not grow with the
+/// length: 1e-6 instead of 3e-5 over 400 000 numbers.
+constexpr int64_t kContractLines = 256;
+
 /// Bytes of each part of a chunk's result, in scratch.
 constexpr unsigned kChunkPartBytes = 8;
 
@@ -50,6 +55,11 @@ constexpr unsigned kNumInnerClasses = 4;
 /// A kernel with scratchBytesPerChunk reduces everything to one row, and its inner range is one of chunks. It may be
 /// called once with all chunks and no scratch; or with parts of them, on any threads, and scratch for all chunks that
 /// the calls share, then once with no chunk.
+///
+/// A kernel that contracts computes one tile over one chunk, which has a line at least: its rows, and as many columns
+/// as the size of their group says, of which the last panel alone may have fewer than kLanes. The stride of the right
+/// operand along columns is that from panel to panel. The outer range begins with the number of the chunk: sums of
+/// chunk 0 are stored, those of others are added to the output. The rest of the ranges is ignored.
 using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
                           int64_t innerLo, int64_t innerHi);
 

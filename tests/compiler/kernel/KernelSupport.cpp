@@ -175,6 +175,10 @@ CallArguments callArguments(const std::vector<int64_t> &sizes, const std::vector
   return call;
 }
 
+TESS_CALLS_KERNELS void Kernel::runChunk(const CallArguments &call, int64_t chunk) const {
+  code->entry(0)(call.pointers.data(), call.dims.data(), nullptr, chunk, 0, 0, 0);
+}
+
 void Kernel::runChunks(const CallArguments &call, int64_t count, unsigned pieces) const {
   int64_t chunks = runtime::reductionChunks(count);
   if (pieces == 1)

@@ -58,6 +58,8 @@ public:
   void run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
            const std::vector<uint64_t> &attrs = {}, unsigned pieces = 1) const;
 
+  /// Runs a kernel that contracts over chunk number `chunk` of its tile.
+  void runChunk(const CallArguments &call, int64_t chunk) const;
   /// Of a target whose kernels have the form of a grid: `count` elements of the parallel domain.
   void runGrid(const CallArguments &call, int64_t count) const;
 

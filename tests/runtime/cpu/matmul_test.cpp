@@ -115,6 +115,32 @@ TEST_CASE("matmul by a vector: the same bits in either layout, with one thread a
   CHECK(other.outputs[0].values<float>() == one.outputs[0].values<float>());
 }
 
+TEST_CASE("matmul of a row by a transposed matrix is that matrix by the row") {
+  HostTensor a = randomF32({1, 700}, 1), b = randomF32({300, 700}, 2);
+  OpDef op = matmul();
+  op.set("transpose_y", true);
+  CallResult row = callKernel(op, {a, b}, {2}), column = callKernel(matmul(), {b, transposed(a)});
+  CHECK(row.implementation == "own:matrix_vector");
+  CHECK(row.outputs[0].values<float>() == column.outputs[0].values<float>());
+}
+
+TEST_CASE("matmul: the same bits in either layout, alone, in a batch and with its rows joined") {
+  HostTensor a = randomF32({3, 50, 700}, 1), b = randomF32({700, 90}, 2);
+  CallResult joined = callKernel(matmul(), {a, b}, {2});
+  CHECK(joined.implementation == "own:contract");
+  OpDef op = matmul();
+  op.set("transpose_y", true);
+  CHECK(callKernel(op, {a, transposed(b)}).outputs[0].storage == joined.outputs[0].storage);
+  HostTensor batch = a;
+  batch.meta.shape = {3, 1, 50, 700}; // whose right operand has a batch of its own
+  HostTensor rights = b;
+  rights.meta.shape = {1, 1, 700, 90};
+  CHECK(callKernel(matmul(), {batch, rights}, {2}).outputs[0].storage == joined.outputs[0].storage);
+  OpDef other = matmul();
+  other.set("transpose_x", true);
+  CHECK(callKernel(other, {transposed(a), b}, {3}).outputs[0].storage == joined.outputs[0].storage);
+}
+
 TEST_CASE("matmul: every dtype against double") {
   auto dtype = GENERATE(DType::Float16, DType::BFloat16, DType::Float32, DType::Float64);
   HostTensor a = cast(randomF32({2, 17, 33}, 1), dtype), b = cast(randomF32({33, 70}, 2), dtype);
@@ -128,7 +154,7 @@ TEST_CASE("matmul: every dtype against double") {
 }
 
 TEST_CASE("matmul: our own sums are exact for small integers in any dtype") {
-  HostTensor a = cast(randomF32({9, 40}, 1), DType::Float64, 16), b = cast(randomF32({40, 100}, 2), DType::Float64, 16);
+  HostTensor a = cast(randomF32({9, 10}, 1), DType::Float64, 16), b = cast(randomF32({10, 11}, 2), DType::Float64, 16);
   CallResult result = callKernel(matmul(), {a, b});
   CHECK(result.implementation == "own:matmul");
   CHECK(asDouble(result.outputs[0]) == reference(a, b, {}));
@@ -198,8 +224,10 @@ TEST_CASE("matmul: the library gets no rows of which a block needs offsets of mo
     OpDef op = matmul();
     Metas operands = {TensorMeta(DType::Float32, {rows, 2}), TensorMeta(DType::Float32, {2, 1 << 25})};
     Metas results = get(op.infer(operands));
-    return get(prepareKernel(hostDevice().kernels(), {op, operands, results}))->implementation();
+    PrepareRequest request{op, operands, results};
+    request.implementation = "brg:imagined"; // of a file that was compiled for a kernel of the library
+    return messageOf(prepareKernel(hostDevice().kernels(), request));
   };
-  CHECK(implementationOf(17) == "own:matmul"); // which ended the process
-  CHECK(implementationOf(16) != "own:matmul");
+  CHECK(implementationOf(17).find("got own:matmul") != std::string::npos); // which ended the process
+  CHECK(implementationOf(16).find("got own:matmul") == std::string::npos);
 }

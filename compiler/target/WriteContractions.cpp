@@ -1,0 +1,154 @@
+//===- WriteContractions.cpp - the kernels that every build has -----------===//
+//
+// usage: write_contractions LEVEL NAME; prints an assembler file with the code of
+// every tile for LEVEL and a table NAME of them (runtime/contract/Kernels.h).
+// Programs thus compile no product.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/target/Codegen.h"
+#include "ops/vocabulary/Error.h"
+#include "runtime/schema/TileEntry.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tess;
+using namespace tess::compiler;
+using runtime::TileEntry;
+
+namespace {
+
+/// The largest tiles of a dtype of which the sums, the lines and an element of a row are in registers.
+struct Tiles {
+  DType dtype;
+  uint8_t rows, panels; // of the tile for many rows
+  uint8_t rowPanels;    // of the one for a single row
+};
+
+/// Kernels of a level, where pairs of bfloat16 are multiplied as `pairs` says.
+struct Level {
+  llvm::StringLiteral name, target, feature;
+  std::vector<Tiles> tiles;
+};
+
+std::vector<Level> levels() {
+  return {
+      {"x86-64-v3",
+       "x86-64-v3",
+       "",
+       {{DType::Float32, 6, 1, 4}, {DType::Float64, 3, 1, 2}, {DType::BFloat16, 4, 1, 2}}},
+      {"x86-64-v4",
+       "x86-64-v4",
+       "",
+       {{DType::Float32, 14, 2, 8}, {DType::Float64, 14, 1, 4}, {DType::BFloat16, 10, 2, 8}}},
+      {"x86-64-v4+avx512bf16", "x86-64-v4", "+avx512bf16", {{DType::BFloat16, 14, 2, 8}}},
+  };
+}
+
+KernelSpec specOf(const TileEntry &tile) {
+  const DType sum = tile.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
+  KernelSpec spec;
+  spec.numParallel = 2;
+  spec.numReduced = 1;
+  spec.order = ReductionOrder::Chunked;
+  spec.tile = {tile.rows, tile.panels};
+  spec.operands = {{tile.dtype, false, InnerClass::Broadcast, true},
+                   {tile.dtype, false, InnerClass::Contiguous, true},
+                   {sum, true, InnerClass::Contiguous, false}};
+  for (int16_t operand : {0, 1}) {
+    KernelNode load{NodeKind::Load, tile.dtype};
+    load.operand = operand;
+    spec.nodes.push_back(load);
+  }
+  KernelNode contract{NodeKind::Contract, sum};
+  contract.args = {0, 1};
+  spec.nodes.push_back(contract);
+  spec.stores.push_back({2, 2});
+  return spec;
+}
+
+/// Tiles of every height, of one panel and of most; of one row, of a power of two each.
+std::vector<TileEntry> entriesOf(const Level &level) {
+  std::vector<TileEntry> entries;
+  for (const Tiles &most : level.tiles) {
+    for (uint8_t rows = 1; rows <= most.rows; ++rows)
+      for (uint8_t panels = 1; panels <= most.panels; ++panels)
+        entries.push_back({nullptr, most.dtype, rows, panels});
+    for (uint8_t panels = most.panels * 2; panels <= most.rowPanels; panels *= 2)
+      entries.push_back({nullptr, most.dtype, 1, panels});
+  }
+  return entries;
+}
+
+std::string nameOf(const TileEntry &entry) {
+  return "contract_" + std::string(shortName(entry.dtype)) + "_" + std::to_string(entry.rows) + "x" +
+         std::to_string(entry.panels);
+}
+
+llvm::Expected<runtime::Image> compileAll(const Level &level, llvm::ArrayRef<TileEntry> entries) {
+  llvm::Expected<TargetSpec> target = TargetSpec::parse(level.target);
+  if (!target)
+    return target.takeError();
+  if (!level.feature.empty())
+    target->features += "," + level.feature.str();
+  auto generator = CodeGenerator::create(*target);
+  if (!generator)
+    return generator.takeError();
+  std::vector<CodeGenerator::NamedKernel> kernels;
+  for (const TileEntry &entry : entries)
+    kernels.push_back({nameOf(entry), specOf(entry)});
+  return (*generator)->compile(kernels);
+}
+
+void printBytes(llvm::raw_ostream &os, llvm::StringRef bytes) {
+  constexpr size_t kPerLine = 32;
+  for (; !bytes.empty(); bytes = bytes.drop_front(std::min(kPerLine, bytes.size()))) {
+    os << "\t.byte ";
+    llvm::interleave(bytes.take_front(kPerLine), os, [&](char byte) { os << unsigned(uint8_t(byte)); }, ",");
+    os << '\n';
+  }
+}
+
+/// The image among the code of the library, with a local symbol for each kernel, which profilers show.
+void print(llvm::raw_ostream &os, llvm::StringRef name, const runtime::Image &image,
+           llvm::ArrayRef<TileEntry> entries) {
+  os << "\t.section .text." << name << ",\"ax\",@progbits\n\t.balign 64\n.L" << name << "_code:\n";
+  printBytes(os, image.code());
+  for (const runtime::KernelEntry &entry : image.entries)
+    os << "\t.type " << name << '_' << entry.name << ",@function\n\t.set " << name << '_' << entry.name << ", .L"
+       << name << "_code+" << entry.offset << '\n';
+  os << "\t.section .data.rel.ro." << name << ",\"aw\",@progbits\n\t.balign 8\n\t.globl " << name << "\n\t.hidden "
+     << name << '\n'
+     << name << ":\n";
+  for (auto [entry, place] : llvm::zip_equal(entries, image.entries))
+    os << "\t.quad " << name << '_' << place.name << "\n\t.long " << unsigned(entry.dtype) << "\n\t.byte "
+       << unsigned(entry.rows) << ", " << unsigned(entry.panels) << ", 0, 0\n";
+  os << "\t.quad 0, 0\n\t.section .note.GNU-stack,\"\",@progbits\n";
+}
+
+llvm::Error write(llvm::StringRef wanted, llvm::StringRef name) {
+  for (const Level &level : levels()) {
+    if (level.name != wanted)
+      continue;
+    std::vector<TileEntry> entries = entriesOf(level);
+    llvm::Expected<runtime::Image> image = compileAll(level, entries);
+    if (!image)
+      return image.takeError();
+    print(llvm::outs(), name, *image, entries);
+    return llvm::Error::success();
+  }
+  return invalidArgument("write_contractions: level must be one of those with kernels, got " + wanted);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 3) {
+    llvm::errs() << "usage: write_contractions LEVEL NAME\n";
+    return 2;
+  }
+  if (llvm::Error error = write(argv[1], argv[2])) {
+    llvm::errs() << takeError(std::move(error)).second << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,71 @@
+//===- ProductPlan.cpp - what is decided for a product --------------------===//
+#include "runtime/contract/ProductPlan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace tess::runtime::contract {
+
+namespace {
+
+/// Bytes of a block's panels in one chunk: half of a core's second-level cache, on most machines; and of its results,
+/// which come back from the third level for each chunk.
+constexpr int64_t kPanelBytes = 512 << 10, kResultBytes = 2 << 20;
+/// Multiplications of a part that takes about 20 us, below which sharing costs more than it brings; parts for each
+/// thread where there are more, so that one which comes late leaves some to others.
+constexpr int64_t kPartProducts = 1 << 20;
+constexpr unsigned kPartsPerThread = 3;
+/// Rows so far apart share sets of a first-level cache.
+constexpr int64_t kAliasBytes = 1024;
+
+} // namespace
+
+ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsigned threads) : form(shape.dtype) {
+  numPanels = llvm::divideCeil(shape.columns, int64_t(kLanes));
+  numLines = form.lines(shape.depth);
+  numTiles = llvm::divideCeil(shape.rows, int64_t(kernels.rows()));
+  smallTile = shape.rows / numTiles;
+  numLargeTiles = shape.rows % numTiles;
+  panelBytes = size_t(numLines) * form.lineBytes();
+  const int64_t width = byteWidth(shape.dtype), mostLines = std::min(numLines, kContractLines);
+  blockPanels = std::max<int64_t>(kPanelBytes / (mostLines * int64_t(form.lineBytes())), kernels.panels());
+  blockPanels = std::min(blockPanels, numPanels);
+  const int64_t tileBytes = kernels.rows() * blockPanels * int64_t(form.lineBytes());
+  blockTiles = std::clamp<int64_t>(kResultBytes / tileBytes, 1, numTiles);
+  auto aliases = [&](int64_t stride, int64_t uses) { return uses > 4 && stride * width % kAliasBytes == 0; };
+  const bool isWord = form.ofKernel == shape.dtype && form.perColumn == 1;
+  packsAll = !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
+  packsLast = !packsAll && shape.columns % kLanes;
+  const bool readsRows = isWord || (form.ofKernel == shape.dtype && shape.lhsColumn == 1 && shape.depth % 2 == 0);
+  const bool sharesSets = shape.lhsColumn == 1 ? aliases(shape.lhsRow, std::min<int64_t>(kernels.rows(), shape.rows))
+                                               : aliases(shape.lhsColumn, numLines);
+  copiesRows = !readsRows || (sharesSets && numPanels > 2 * kernels.panels());
+  widensResult = shape.dtype == DType::BFloat16 || shape.dtype == DType::Float16;
+  share(shape, kernels, threads);
+  panelSlots = !packsAll && !packsLast ? 0 : shape.rhsAt.size() == 1 || rowParts * columnParts > 1 ? 1 : numParts;
+  slotBytes = packsAll ? size_t(numPanels) * panelBytes : panelBytes;
+  const size_t sumBytes = size_t(blockTiles * tileBytes);
+  partBytes =
+      llvm::alignTo((copiesRows ? packedRowsBytes(form, kernels.rows()) : 0) + (widensResult ? sumBytes : 0), 64);
+}
+
+/// Matrices are shared where there are enough of them; else each one by rows, and by columns where rows are few.
+void ProductPlan::share(const ProductShape &shape, const Kernels &kernels, unsigned threads) {
+  const int64_t matrices = int64_t(shape.lhsAt.size()), products = shape.rows * shape.columns * shape.depth;
+  if (threads == 1)
+    return;
+  auto partsFor = [&](int64_t work) {
+    return std::clamp<int64_t>(work / kPartProducts, threads, int64_t(threads) * kPartsPerThread);
+  };
+  if (matrices >= int64_t(threads) * 2) {
+    numParts = unsigned(std::min(matrices, partsFor(products * matrices)));
+    return;
+  }
+  const int64_t wanted = partsFor(products), wide = llvm::divideCeil(numPanels, int64_t(kernels.panels()));
+  rowParts = unsigned(std::min(numTiles, wanted));
+  columnParts = unsigned(std::min<int64_t>(llvm::divideCeil(wanted, int64_t(rowParts)), wide));
+  numParts = rowParts * columnParts;
+}
+
+} // namespace tess::runtime::contract

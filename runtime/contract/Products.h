@@ -1,0 +1,41 @@
+//===- Products.h - products of matrices ------------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/contract/ProductPlan.h"
+
+namespace tess::runtime::contract {
+
+/// The products of a shape. Immutable.
+class Products {
+public:
+  /// Of a shape without empty axes. `kernels`: those of another level, for tests; null: of this machine's.
+  Products(ProductShape shape, unsigned threads, const Kernels *kernels = nullptr);
+
+  /// Threads that it uses, and bytes that run() needs for itself.
+  unsigned threads() const { return plan.numParts > 1 ? numThreads : 1; }
+  size_t workspaceBytes() const { return plan.slotBytes * plan.panelSlots + plan.partBytes * plan.numParts; }
+  /// `workspace`: of workspaceBytes(), aligned to 64.
+  void run(const void *lhs, const void *rhs, void *out, void *workspace) const;
+
+private:
+  struct Operands {
+    const void *lhs, *rhs;
+    void *out;
+    char *workspace;
+  };
+
+  Matrix lhsOf(const Operands &operands, int64_t matrix) const;
+  Matrix rhsOf(const Operands &operands, int64_t matrix) const;
+  char *outOf(const Operands &operands, int64_t matrix) const;
+  char *memoryOf(const Operands &operands, unsigned part) const;
+  void packPanels(const Matrix &rhs, int64_t begin, int64_t end, char *to) const;
+  void runOne(int64_t matrix, const Operands &operands) const;
+  void runMatrices(const Operands &operands) const;
+
+  const ProductShape shape;
+  const Kernels &kernels;
+  const unsigned numThreads;
+  const ProductPlan plan;
+};
+
+} // namespace tess::runtime::contract

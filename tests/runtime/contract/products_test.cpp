@@ -1,0 +1,163 @@
+// Products: the bits of chunks of multiply-adds in order, whatever threads, level, layout and batch.
+#include "runtime/contract/Products.h"
+#include "runtime/device/Elements.h"
+#include "runtime/threads/Worker.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::runtime::contract;
+
+namespace {
+
+constexpr const char *kLevels[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16"};
+
+template <typename T> struct Sum {
+  using type = float;
+};
+template <> struct Sum<double> {
+  using type = double;
+};
+template <typename T> using SumOf = typename Sum<T>::type;
+
+/// Operands row-major, or as transposed matrices.
+template <typename T> class Case {
+public:
+  Case(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, bool transposesLhs, bool transposesRhs)
+      : m(m), n(n), k(k), lhs(fill(batch * m * k)), rhs(fill(batch * k * n)) {
+    shape = {dtype, m, n, k, 1, 1, 1, 1, {}, {}};
+    (transposesLhs ? shape.lhsColumn : shape.lhsRow) = transposesLhs ? m : k;
+    (transposesRhs ? shape.rhsColumn : shape.rhsRow) = transposesRhs ? k : n;
+    for (int64_t i = 0; i < batch; ++i) {
+      shape.lhsAt.push_back(i * m * k);
+      shape.rhsAt.push_back(i * k * n);
+    }
+  }
+
+  std::vector<T> expected() const {
+    const int64_t chunk = kContractLines * (std::is_same_v<T, BF16> ? 2 : 1);
+    std::vector<T> out;
+    for (int64_t i = 0; i < int64_t(shape.lhsAt.size()); ++i)
+      for (int64_t r = 0; r < m; ++r)
+        for (int64_t c = 0; c < n; ++c) {
+          SumOf<T> total = 0;
+          for (int64_t first = 0; first < k; first += chunk)
+            total = first ? total + sumOf(i, r, c, first, std::min(first + chunk, k))
+                          : sumOf(i, r, c, 0, std::min(chunk, k));
+          out.push_back(narrow<T>(total));
+        }
+    return out;
+  }
+
+  std::vector<T> computed(unsigned threads, const Kernels *kernels = nullptr) const {
+    Products products(shape, threads, kernels);
+    std::vector<char> workspace(products.workspaceBytes() + 64);
+    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n));
+    auto *memory = reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(workspace.data()), 64));
+    auto run = [&] { products.run(lhs.data(), rhs.data(), out.data(), memory); };
+    llvm::cantFail(Worker::global().call([&] { return run(), llvm::Error::success(); }));
+    return out;
+  }
+
+  /// Sets an element of an operand, by its place in memory.
+  void set(bool ofLhs, size_t place, T value) { (ofLhs ? lhs : rhs)[place] = value; }
+
+private:
+  std::vector<T> fill(int64_t count) {
+    std::vector<T> list;
+    for (int64_t i = 0; i < count; ++i)
+      list.push_back(narrow<T>(SumOf<T>(std::uniform_real_distribution<double>(-1, 1)(engine))));
+    return list;
+  }
+
+  SumOf<T> step(int64_t i, int64_t r, int64_t c, int64_t at, SumOf<T> total) const {
+    return std::fma(SumOf<T>(widen(lhs[size_t(shape.lhsAt[i] + r * shape.lhsRow + at * shape.lhsColumn)])),
+                    SumOf<T>(widen(rhs[size_t(shape.rhsAt[i] + at * shape.rhsRow + c * shape.rhsColumn)])), total);
+  }
+
+  /// Of two bfloat16 numbers in a line the later one comes first.
+  SumOf<T> sumOf(int64_t i, int64_t r, int64_t c, int64_t begin, int64_t end) const {
+    SumOf<T> total = 0;
+    if constexpr (std::is_same_v<T, BF16>)
+      for (int64_t at = begin; at < end; at += 2)
+        total = step(i, r, c, at, at + 1 < end ? step(i, r, c, at + 1, total) : total);
+    else
+      for (int64_t at = begin; at < end; ++at)
+        total = step(i, r, c, at, total);
+    return total;
+  }
+
+  std::mt19937_64 engine{5};
+  int64_t m, n, k;
+  std::vector<T> lhs, rhs;
+  ProductShape shape;
+};
+
+template <typename T> bool sameBits(const std::vector<T> &a, const std::vector<T> &b) {
+  return a.size() == b.size() && !std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
+}
+
+template <typename T> void checkEverywhere(const Case<T> &product, DType dtype) {
+  const std::vector<T> expected = product.expected();
+  for (unsigned threads : {1u, 2u, 3u, 8u})
+    CHECK(sameBits(product.computed(threads), expected));
+  const DType ofKernel = LineForm(dtype).ofKernel;
+  for (const char *level : kLevels)
+    if (const Kernels *kernels = Kernels::of(ofKernel, level)) {
+      INFO(level);
+      CHECK(sameBits(product.computed(2, kernels), expected));
+    }
+}
+
+template <typename T> void checkShapes(DType dtype) {
+  struct Sizes {
+    int64_t batch, m, n, k;
+  };
+  const Sizes all[] = {{1, 1, 1, 1},     {1, 1, 130, 300},  {1, 3, 16, 7},     {1, 14, 32, 256},  {1, 15, 33, 257},
+                       {1, 29, 47, 513}, {1, 77, 100, 333}, {1, 64, 64, 64},   {1, 5, 200, 1025}, {3, 9, 17, 40},
+                       {16, 20, 24, 18}, {1, 300, 64, 128}, {2, 200, 500, 70}, {1, 300, 48, 1024}};
+  for (Sizes s : all)
+    for (bool lhs : {false, true})
+      for (bool rhs : {false, true}) {
+        INFO(s.batch << " of " << s.m << "x" << s.k << " by " << s.k << "x" << s.n << " " << lhs << rhs);
+        checkEverywhere(Case<T>(dtype, s.batch, s.m, s.n, s.k, lhs, rhs), dtype);
+      }
+}
+
+} // namespace
+
+TEST_CASE("products of float32") { checkShapes<float>(DType::Float32); }
+TEST_CASE("products of float64") { checkShapes<double>(DType::Float64); }
+TEST_CASE("products of float16") { checkShapes<F16>(DType::Float16); }
+TEST_CASE("products of bfloat16") { checkShapes<BF16>(DType::BFloat16); }
+
+TEST_CASE("numbers of bfloat16 below the normal ones are zeros on every level") {
+  Case<BF16> product(DType::BFloat16, 1, 20, 40, 64, false, false);
+  for (size_t i = 0; i < 64; ++i) {
+    product.set(true, i * 20, BF16{uint16_t(0x40 + i)});
+    product.set(false, i * 39, BF16{uint16_t(0x0100 + i)});
+  }
+  std::vector<BF16> first;
+  for (const char *level : kLevels)
+    if (const Kernels *kernels = Kernels::of(DType::BFloat16, level)) {
+      std::vector<BF16> now = product.computed(2, kernels);
+      CHECK((first.empty() || sameBits(now, first)));
+      first = now;
+    }
+}
+
+TEST_CASE("what is no number stays in its rows and columns") {
+  Case<float> product(DType::Float32, 1, 20, 45, 300, false, false);
+  product.set(true, 7 * 300 + 5, NAN);
+  product.set(false, 3 * 45 + 44, NAN); // in the last, partial panel
+  std::vector<float> out = product.computed(2);
+  for (int64_t r = 0; r < 20; ++r)
+    for (int64_t c = 0; c < 45; ++c)
+      CHECK(std::isnan(out[size_t(r * 45 + c)]) == (r == 7 || c == 44));
+}
