@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import tessera
-from tessera import jit
+from tessera import _core, jit
 
 from tests.random.observe import CALLS, SkippedError, difference, skipping_refusals
 from tests.random.program import REFUSALS
@@ -148,8 +148,11 @@ def loaded(program):
 
 
 def smaller_isa(program):
-    """Code for x86-64-v3 from the file."""
-    with dumped(program, targets=("x86-64-v3",)) as file:
+    """Code for x86-64-v3 from the file, and products as such a processor computes them."""
+    before = _core.get_product_level()
+    with dumped(program, targets=("x86-64-v3",)) as file, contextlib.ExitStack() as stack:
+        stack.callback(_core.set_product_level, before)
+        _core.set_product_level("x86-64-v3")
         return file.compared(_called(jit.load(file.path, allow_code=True)), "x86-64-v3")
 
 

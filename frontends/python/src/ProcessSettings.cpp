@@ -15,7 +15,9 @@
 #include "eager/tensor/Location.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/KeptCalls.h"
+#include "runtime/contract/Kernels.h"
 #include "runtime/device/Allocator.h"
+#include "runtime/device/KernelTable.h"
 #include "runtime/schema/AtomicFile.h"
 #include "runtime/threads/ParallelFor.h"
 
@@ -84,6 +86,14 @@ nb::tuple swapAutocast(const nb::tuple &given) {
   return former;
 }
 
+/// Kernels that were prepared for another level go.
+void setProductLevel(const std::string &level) {
+  checkOrThrow(runtime::contract::limitLevel(level));
+  const uint64_t limit = runtime::preparedCacheStats().limit;
+  runtime::setPreparedCacheLimit(0);
+  runtime::setPreparedCacheLimit(limit);
+}
+
 void syncAll() { checkOrThrow(eager::sync()); }
 
 } // namespace
@@ -96,6 +106,8 @@ void initProcessSettings(nb::module_ &module) {
   module.def("sync", &syncAll, "Waits for all queued work; raises the first error that nobody has seen.");
   module.def("set_num_threads", [](unsigned count) { checkOrThrow(runtime::setNumThreads(count)); });
   module.def("get_num_threads", &runtime::numThreads);
+  module.def("set_product_level", &setProductLevel, "Has products bound from now on use no level above this one.");
+  module.def("get_product_level", [] { return runtime::contract::highestLevel().str(); });
   module.def("set_async_level", [](int level) { checkOrThrow(eager::setAsyncLevel(level)); });
   module.def("get_async_level", &eager::asyncLevel);
   module.def("set_check_finite", &eager::setCheckFinite);
