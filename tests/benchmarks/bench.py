@@ -1,7 +1,8 @@
 """Measures Tessera, beside PyTorch where it is: `tools/dev bench [--peers] [--list] [names]`.
 
-Prints one JSON line for each row (with versions, flags, CPU and load) and a table at the end. A
-name selects the benchmarks that contain it. `tools/dev bench --against REV` is against.py.
+Prints one JSON line for each row (with versions, flags, CPU and load) and a table at the end, two
+where some rows have several peers. A name selects the benchmarks that contain it. `tools/dev bench
+--against REV` is against.py.
 """
 
 import argparse
@@ -13,11 +14,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "frontends" / "examples")]
 
+import limits  # noqa: E402
+import peers  # noqa: E402
 from harness import environment, table  # noqa: E402
+from peers.table import beside  # noqa: E402
 
 MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording", "compiled_ops"]
 MODULES += ["training", "inference", "compile_time", "process", "thresholds", "executable_codecs"]
 MODULES += ["loops", "free_sizes", "recurrent", "epochs", "ops_peers", "shared_cores"]
+MODULES += ["compiled", "int8", "memory"]
 
 
 def benchmarks():
@@ -29,6 +34,23 @@ def benchmarks():
 def is_named(name, names, exact):
     """Whether one of `names` is the benchmark's, or part of it."""
     return name in names if exact else any(part in name for part in names)
+
+
+def header():
+    """Facts that the rows beside several peers share."""
+    found = {column: each for column, each in peers.wanted().items() if each}
+    versions = ", ".join(f"{column} {each.version()}" for column, each in found.items())
+    return f"{peers.THREADS} threads for each; {versions or 'no peers'}\n{limits.described()}"
+
+
+def print_tables(rows):
+    """One for each kind of row."""
+    single = [row for row in rows if row.peers is None]
+    several = [row for row in rows if row.peers is not None]
+    if single or not several:
+        print(table(single))
+    if several:
+        print(header(), beside(several), sep="\n")
 
 
 def main():
@@ -58,7 +80,7 @@ def main():
         except Exception as error:  # the others still run
             failed.append(name)
             print(f"bench: {name} must run, got {type(error).__name__}: {error}", file=sys.stderr)
-    print(table(rows))
+    print_tables(rows)
     return 1 if failed else 0
 
 

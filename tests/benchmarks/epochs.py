@@ -7,11 +7,12 @@ import time
 
 import networks
 import numpy as np
+import peers
 import tessera
 import tessera.functional as F  # noqa: N812
-import torch_networks
 from digits_net import Training, load_digits
 from harness import Row, interleaved, statement, synced, torch
+from peers.network import Network
 from tessera import jit
 from tessera import module as M  # noqa: N812
 from tessera.data import ArrayDataset, DataLoader, SequentialSampler
@@ -57,7 +58,8 @@ def resnet18():
     images = random.randn(128, 3, 32, 32).astype(np.float32)
     labels = random.randint(0, 10, 128).astype(np.int32)
     step = jit.trace(symbolic=True)(networks.resnet18())
-    peer = torch_networks.torch_resnet18() if torch else None
+    pytorch = peers.load("PyTorch")
+    peer = pytorch and pytorch.trainer(Network("resnet", (18,), loss="cross_entropy"))
     return [epoch_row("ResNet-18 at 32 x 32", step, peer, batches(images, labels, 32))]
 
 

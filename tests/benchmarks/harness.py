@@ -29,17 +29,19 @@ class Row:
     """
 
     name: str
-    value: float
+    value: float | None  # None only beside peers, for what Tessera does not do yet
     unit: str
     peer: float | None = None
     target: float | None = None
     target_is_ratio: bool = False
     note: str = ""  # what the figure is of, where that may change: a row keeps its name
+    peers: dict | None = None  # by column, None where there is no figure; `peer` is the best one
+    limit: float | None = None  # what the machine's limits allow
 
     @property
     def ratio(self):
         """How many times the peer's figure is ours."""
-        return None if self.peer is None else self.peer / self.value
+        return None if None in (self.peer, self.value) else self.peer / self.value
 
     @property
     def score(self):
@@ -86,10 +88,11 @@ def repeats(count):
     return 1 if BUDGET else count
 
 
-def interleaved(*functions, rounds=15, seconds=0.02):
+def interleaved(*functions, rounds=15, seconds=0.02, rest=0.0):
     """The median time of each function, measured in turns; None stays None.
 
-    Within a budget there are fewer rounds, at least one.
+    Within a budget there are fewer rounds, at least one. `rest` seconds before each turn let the
+    threads of the one before fall asleep.
     """
     times = [[] for _ in functions]
     for function in functions:
@@ -101,6 +104,7 @@ def interleaved(*functions, rounds=15, seconds=0.02):
             break
         for function, own in zip(functions, times, strict=True):
             if function is not None:
+                time.sleep(rest)
                 own.append(measure(function, seconds))
     return [statistics.median(own) if own else None for own in times]
 

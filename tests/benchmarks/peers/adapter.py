@@ -1,0 +1,28 @@
+"""The methods that each framework's adapter has."""
+
+
+class Adapter:
+    """A framework. A method gives None for a network that it cannot compute, or says nothing of."""
+
+    def threads(self, count):
+        """Lets it compute with so many threads, where its environment has not said so."""
+
+    def version(self):
+        """The version of what is installed."""
+        raise NotImplementedError
+
+    def inference(self, network, inputs):
+        """A function without arguments that computes a Network's outputs of arrays and waits."""
+
+    def training_step(self, network, inputs):
+        """A function without arguments that trains a Network by a batch, and gives the loss."""
+
+    def eager_step(self, network, inputs):
+        """A function like that of training_step(), which runs operator by operator."""
+
+    def integers(self, network, inputs):
+        """A function like that of inference(), with numbers and weights of int8."""
+
+    def arrays(self, result):
+        """Results of such a function as arrays of float32."""
+        raise NotImplementedError

@@ -1,0 +1,41 @@
+"""Networks as files of ONNX, which tessera.onnx.export writes: the same weights and operators.
+
+Files lie in the folder TESS_PEER_FILES, which processes share; the first one makes it.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+OPSET = 17  # the newest whose attention is one of products and softmax, which all peers fuse
+
+
+def folder():
+    """Where the files of this run are."""
+    if "TESS_PEER_FILES" not in os.environ:
+        made = os.environ["TESS_PEER_FILES"] = tempfile.mkdtemp(prefix="tessera-peers.")
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(os.environ["TESS_PEER_FILES"])
+
+
+def file_of(network):
+    """The path of a network's file, in float32."""
+    path = folder() / f"{network.key}.onnx"
+    if not path.exists():
+        write(network, path)
+    return str(path)
+
+
+def write(network, path):
+    """Writes the file by Tessera, which this process then loads."""
+    from tessera import onnx
+
+    from . import own_networks
+
+    network = replace(network, dtype="float32")
+    traced = own_networks.traced(network)
+    traced(*own_networks.tensors(network, network.arrays()))
+    onnx.export(traced, path, opset=OPSET)
