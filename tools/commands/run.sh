@@ -90,12 +90,13 @@ run_demo() {
   exec "$venv/bin/python" "$root/frontends/examples/digits.py" --output "$root/demo_out" "$@"
 }
 
-# --peers, anywhere: beside the locked peers. --against REV: beside the build of another commit.
+# --peers, anywhere: beside the locked peers, or =openvino,jax beside some. --against REV: beside the build of another commit.
 run_bench() {
   local arguments=() argument script=bench.py peers=
   for argument in "$@"; do
     case $argument in
-      --peers) peers=yes ;;
+      --peers) peers=all ;;
+      --peers=*) peers=${argument#*=} ;;
       --against | --against=*) script=against.py; arguments+=("$argument") ;;
       *) arguments+=("$argument") ;;
     esac
@@ -104,9 +105,10 @@ run_bench() {
   [ -z "$peers" ] || need_extra peers "some GB"
   set -- "${arguments[@]}"
   stage "building the package"
-  build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,thresholds}
+  build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,limits,thresholds}
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
   export TESS_THRESHOLDS=$bin/tests/benchmarks/thresholds TESS_CODECS=$bin/tests/benchmarks/executable_codecs
+  export TESS_LIMITS=$bin/tests/benchmarks/limits TESS_PEERS=$peers
   stage "measuring ${*:-everything}"
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
@@ -262,10 +264,13 @@ run_docs() {
   stage "the pages begin at dist/docs/index.html"
 }
 
+# All locks, or the named ones. An extra leaves out what the environment has, so that both load the same NumPy.
 run_lock() {
-  local name
-  for name in requirements peers docs; do
+  local name besides
+  [ $# -gt 0 ] || set -- requirements peers docs
+  for name in "$@"; do
+    [ "$name" = peers ] && besides=(--besides) || besides=()
     stage "resolving tools/python/$name.in"
-    "$venv/bin/python" "$root/tools/python/lock.py" "$root/tools/python/$name.in" "$root/tools/python/$name.lock"
+    "$venv/bin/python" "$root/tools/python/lock.py" "${besides[@]}" "$root/tools/python/$name.in" "$root/tools/python/$name.lock"
   done
 }

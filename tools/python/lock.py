@@ -1,8 +1,9 @@
 """Writes a lock file from requirements: all that pip would install, by version and hash.
 
-usage: python lock.py requirements.in requirements.lock
-The hashes are those of this platform's wheels (Debian 12: CPython 3.11, x86-64), the only ones that
-the project installs.
+usage: python lock.py [--besides] requirements.in requirements.lock
+With --besides it leaves out what the environment of this Python has already. The hashes are those
+of this platform's wheels (Debian 12: CPython 3.11, x86-64), the only ones that the project
+installs.
 """
 
 import json
@@ -11,8 +12,9 @@ import sys
 from pathlib import Path
 
 
-def resolve(requirements):
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+def resolve(requirements, is_besides):
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run"]
+    command += [] if is_besides else ["--ignore-installed"]
     command += ["--only-binary=:all:", "--report=-", "--requirement", requirements]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
@@ -22,8 +24,9 @@ def lock_line(item):
     return f"{metadata['name'].lower()}=={metadata['version']} --hash=sha256:{hashes['sha256']}"
 
 
-def main(requirements, lock):
-    lines = sorted(lock_line(item) for item in resolve(requirements)["install"])
+def main(requirements, lock, is_besides):
+    report = resolve(requirements, is_besides)
+    lines = sorted(lock_line(item) for item in report["install"])
     with open(lock, "w") as out:
         print(
             f"# Written by tools/dev lock from {Path(requirements).name}; do not edit.",
@@ -34,4 +37,5 @@ def main(requirements, lock):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = [each for each in sys.argv[1:] if each != "--besides"]
+    main(*arguments, is_besides="--besides" in sys.argv)
