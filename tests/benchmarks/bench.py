@@ -40,7 +40,8 @@ def header():
     """Facts that the rows beside several peers share."""
     found = {column: each for column, each in peers.wanted().items() if each}
     versions = ", ".join(f"{column} {each.version()}" for column, each in found.items())
-    return f"{peers.THREADS} threads for each; {versions or 'no peers'}\n{limits.described()}"
+    common = f"{peers.THREADS} threads for each, load {environment()['load']:.1f}"
+    return f"{common}; {versions or 'no peers'}\n{limits.described()}"
 
 
 def print_tables(rows):

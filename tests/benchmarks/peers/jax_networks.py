@@ -4,6 +4,7 @@ import functools
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .network import weight
@@ -15,18 +16,22 @@ class Weights:
     def __init__(self, known, is_training):
         self.known, self.is_training, self.statistics = known, is_training, {}
 
-    def __call__(self, name, *shape):
-        """The weight of this name. Windows are stored with their channels last."""
+    def __call__(self, name, *shape, axes=None):
+        """The weight of this name, stored with its axes in this order."""
         if name not in self.known:
             made = weight(name, shape)
-            self.known[name] = made.transpose(2, 3, 1, 0) if made.ndim == 4 else made
+            self.known[name] = np.ascontiguousarray(made.transpose(axes)) if axes else made
         return self.known[name]
+
+
+def _within(name, last):
+    return f"{name}.{last}" if name else last
 
 
 def conv(w, name, x, outputs, size, stride=1, groups=1):
     """A convolution without bias."""
-    kernel = w(f"{name}.weight", outputs, x.shape[-1] // groups, size, size)
-    border = (size // 2, size // 2)
+    shape, border = (outputs, x.shape[-1] // groups, size, size), (size // 2, size // 2)
+    kernel = w(_within(name, "weight"), *shape, axes=(2, 3, 1, 0))
     return lax.conv_general_dilated(
         x, kernel, (stride, stride), (border, border), feature_group_count=groups,
         dimension_numbers=("NHWC", "HWIO", "NHWC"),
@@ -50,9 +55,8 @@ def norm(w, name, x):
 
 def linear(w, name, x, outputs, has_bias=True):
     """A product with the weight's rows."""
-    start = f"{name}." if name else ""
-    y = x @ w(f"{start}weight", outputs, x.shape[-1]).T
-    return y + w(f"{start}bias", outputs) if has_bias else y
+    y = x @ w(_within(name, "weight"), outputs, x.shape[-1], axes=(1, 0))
+    return y + w(_within(name, "bias"), outputs) if has_bias else y
 
 
 def layer_norm(x, scale, bias):
@@ -143,7 +147,7 @@ def _named_norm(w, name, x):
 
 def decoder(w, layers, width, heads, words, token, keys, values):
     """A step of GPT."""
-    x, made = w("token.weight", words, width)[token][:, None], []
+    x, made = jnp.asarray(w("token.weight", words, width))[token][:, None], []
     for number in range(layers):
         name = f"blocks.{number}"
         qkv = linear(w, f"{name}.qkv", _named_norm(w, f"{name}.norm1", x), 3 * width)
@@ -164,13 +168,13 @@ def decoder(w, layers, width, heads, words, token, keys, values):
 
 def lstm(w, width, x):
     """The outputs of one layer."""
-    first, second = (w(f"weight_{each}_l0", 4 * width, width) for each in ("ih", "hh"))
+    first, second = (w(f"weight_{each}_l0", 4 * width, width, axes=(1, 0)) for each in ("ih", "hh"))
     bias = w("bias_ih_l0", 4 * width) + w("bias_hh_l0", 4 * width)
-    parts = x @ first.T + bias
+    parts = x @ first + bias
 
     def step(state, part):
         h, c = state
-        i, f, g, o = jnp.split(part + h @ second.T, 4, -1)
+        i, f, g, o = jnp.split(part + h @ second, 4, -1)
         c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
         h = jax.nn.sigmoid(o) * jnp.tanh(c)
         return (h, c), h
@@ -181,11 +185,7 @@ def lstm(w, width, x):
 
 def convolution(w, channels, groups, x):
     """3 x 3 with bias."""
-    kernel = w("weight", channels, channels // groups, 3, 3)
-    return lax.conv_general_dilated(
-        x, kernel, (1, 1), ((1, 1), (1, 1)), feature_group_count=groups,
-        dimension_numbers=("NHWC", "HWIO", "NHWC"),
-    ) + w("bias", channels)  # fmt: skip
+    return conv(w, "", x, channels, 3, groups=groups) + w("bias", channels)
 
 
 def mlp(w, *sizes_and_input):

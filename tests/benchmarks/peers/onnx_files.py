@@ -1,6 +1,7 @@
 """Networks as files of ONNX, which tessera.onnx.export writes: the same weights and operators.
 
-Files lie in the folder TESS_PEER_FILES, which processes share; the first one makes it.
+Files lie in the folder TESS_PEER_FILES, which processes share; the first one makes it. Packages
+that write are imported when a file is written, because processes that read one are measured.
 """
 
 import atexit
@@ -25,12 +26,22 @@ def file_of(network):
     """The path of a network's file, in float32."""
     path = folder() / f"{network.key}.onnx"
     if not path.exists():
-        write(network, path)
+        (write_lstm if network.kind == "lstm" else write)(network, path)
+    return str(path)
+
+
+def integers_of(network):
+    """The path of a network's file, in int8."""
+    path = folder() / f"{network.key}.int8.onnx"
+    if not path.exists():
+        from . import onnx_integers
+
+        onnx_integers.write(file_of(network), network.arrays(), path)
     return str(path)
 
 
 def write(network, path):
-    """Writes the file by Tessera, which this process then loads."""
+    """Writes a file by Tessera, which this process then loads."""
     from tessera import onnx
 
     from . import own_networks
@@ -39,3 +50,10 @@ def write(network, path):
     traced = own_networks.traced(network)
     traced(*own_networks.tensors(network, network.arrays()))
     onnx.export(traced, path, opset=OPSET)
+
+
+def write_lstm(network, path):
+    """Writes the file of an LSTM by hand: tessera.onnx.export writes its steps as a loop."""
+    from . import onnx_lstm
+
+    onnx_lstm.write(network, path, OPSET)

@@ -2,7 +2,7 @@
 
 import onnxruntime
 
-from . import onnx_files, onnx_integers
+from . import onnx_files
 from .adapter import Adapter
 
 
@@ -29,7 +29,7 @@ class OnnxRuntime(Adapter):
 
     def integers(self, network, inputs):
         """See the base."""
-        return self._run(onnx_integers.file_of(network), inputs)
+        return self._run(onnx_files.integers_of(network), inputs)
 
     def _run(self, file, inputs):
         session = onnxruntime.InferenceSession(
@@ -42,7 +42,7 @@ class OnnxRuntime(Adapter):
         for made in session.get_outputs():
             binding.bind_output(made.name)
 
-        def run():
+        def run(_memory=inputs):  # which the bound values are in
             session.run_with_iobinding(binding)
             return binding
 

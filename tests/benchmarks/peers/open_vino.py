@@ -2,7 +2,7 @@
 
 import openvino
 
-from . import onnx_files, onnx_integers
+from . import onnx_files
 from .adapter import Adapter
 
 PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
@@ -28,16 +28,15 @@ class OpenVino(Adapter):
 
     def integers(self, network, inputs):
         """See the base."""
-        return self._run(onnx_integers.file_of(network), inputs, "f32")
+        return self._run(onnx_files.integers_of(network), inputs, "f32")
 
     def _run(self, file, inputs, precision):
         settings = {**self.settings, "INFERENCE_PRECISION_HINT": precision}
         request = self.core.compile_model(file, "CPU", settings).create_infer_request()
-        tensors = [openvino.Tensor(array, shared_memory=True) for array in inputs]
-        for number, tensor in enumerate(tensors):
-            request.set_input_tensor(number, tensor)
+        for number, array in enumerate(inputs):
+            request.set_input_tensor(number, openvino.Tensor(array, shared_memory=True))
 
-        def run():
+        def run(_memory=inputs):  # which the tensors are in
             request.infer()
             return request
 

@@ -1,10 +1,10 @@
 """Tessera's adapter: traced functions, and eager ones."""
 
 import tessera
-from tessera import jit, onnx
+from tessera import jit
 from tessera.optimizer import SGD, Adam
 
-from . import onnx_integers, own_networks
+from . import onnx_files, own_networks
 from .adapter import Adapter
 
 MAKERS = {
@@ -49,7 +49,9 @@ class Tessera(Adapter):
 
     def integers(self, network, inputs):
         """See the base: the file that other peers read, by what the reader knows of integers."""
-        model = onnx.load(onnx_integers.file_of(network))
+        from tessera import onnx  # no part of what a process for floats loads
+
+        model = onnx.load(onnx_files.integers_of(network))
         traced = jit.trace(lambda *inputs: model(*inputs))
         return _synced(traced, own_networks.tensors(network, inputs))
 

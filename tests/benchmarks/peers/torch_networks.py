@@ -6,18 +6,21 @@ from torch.nn import functional
 
 from .network import weight
 
-# The encoder's layers: PyTorch's names, and those of frontends/examples/networks.py.
-_ENCODER = {
-    "self_attn.in_proj_weight": "qkv.weight",
-    "self_attn.in_proj_bias": "qkv.bias",
-    "self_attn.out_proj": "out",
-    "linear1": "up",
-    "linear2": "down",
-    "norm1.weight": "scales.0",
-    "norm2.weight": "scales.1",
-    "norm1.bias": "biases.0",
-    "norm2.bias": "biases.1",
-    "layers.": "",
+# PyTorch's names, and the shared ones: those of frontends/examples/networks.py for the encoder.
+_SHARED = {
+    "lstm": {"layer.": ""},
+    "encoder": {
+        "self_attn.in_proj_weight": "qkv.weight",
+        "self_attn.in_proj_bias": "qkv.bias",
+        "self_attn.out_proj": "out",
+        "linear1": "up",
+        "linear2": "down",
+        "norm1.weight": "scales.0",
+        "norm2.weight": "scales.1",
+        "norm1.bias": "biases.0",
+        "norm2.bias": "biases.1",
+        "layers.": "",
+    },
 }
 _ENCODER_WIDTH, _ENCODER_HEADS = 256, 8
 
@@ -154,14 +157,15 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))[:, 0], torch.stack(new_keys), torch.stack(new_values)
 
 
-class Lstm(nn.LSTM):
+class Lstm(nn.Module):
     """The outputs of one layer."""
 
     def __init__(self, width):
-        super().__init__(width, width)
+        super().__init__()
+        self.layer = nn.LSTM(width, width)
 
     def forward(self, x):
-        return super().forward(x)[0]
+        return self.layer(x)[0]
 
 
 class Matmul(nn.Module):
@@ -203,7 +207,7 @@ BUILDERS = {
 
 def _shared(kind, name):
     """The name that Tessera has for a parameter."""
-    for theirs, ours in _ENCODER.items() if kind == "encoder" else ():
+    for theirs, ours in _SHARED.get(kind, {}).items():
         name = name.replace(theirs, ours)
     return name
 
