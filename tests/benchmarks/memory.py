@@ -30,7 +30,7 @@ def prepare(network):
     if not path.exists():
         state = own_networks.build(network).state_dict()
         np.savez(path, **state)
-    if not network.loss:
+    if not network.loss and any(map(peers.is_wanted, ("ONNX Runtime", "OpenVINO"))):
         onnx_files.file_of(network)
 
 
