@@ -17,6 +17,7 @@
 #include "eager/stack/Apply.h"
 #include "eager/stack/GraphValue.h"
 #include "eager/tensor/Location.h"
+#include "ir/FreeSizes.h"
 #include "ir/GraphEditor.h"
 #include "ops/graphs/Control.h"
 #include "ops/inference/QuantizedMetas.h"
@@ -211,6 +212,9 @@ void initNode(nb::module_ &module) {
       .def_prop_ro("kind", &PyNode::kind, "input, state, constant or operator.")
       .def_prop_ro("serial", [](const PyNode &self) { return self.node->serial(); })
       .def_prop_ro("op", &PyNode::op, "The OpDef; None where it is no operator, or a loop.")
+      .def_prop_ro(
+          "reads_sizes", [](const PyNode &self) { return self.node->isOperator() && ir::hasNodeSymbols(self.node->op); },
+          "Whether sizes of others, which a run knows, are among its attributes.")
       .def_prop_ro("op_name",
                    [](const PyNode &self) { return self.node->isOperator() ? self.node->op.name().str() : ""; })
       .def_prop_ro("inputs", &PyNode::inputs)

@@ -286,12 +286,12 @@ def _tensor_of(data, dtype=None):
 
 def value_of(var):
     """The tensor that a variable of constants and states stands for, computed now; None: it depends
-    on an input.
+    on an input, or on the size of one.
     """
     node, _ = _core.node_of(var)
     if node.value is not None:
         return node.value
-    if any(each.kind == "input" for each in _core.dependencies([var])):
+    if any(each.kind == "input" or each.reads_sizes for each in _core.dependencies([var])):
         return None
     editor = _core.GraphEditor()
     editor.add_output(var)

@@ -205,6 +205,17 @@ def test_loops_over_free_sizes(batch, tmp_path):
     assert same_bits([found["a"], found["b"]], function(value))
 
 
+def test_a_size_that_a_variable_says_must_follow_from_constants():
+    network = Network()
+    x = network.make_input_node((jit.Dim("n", 2, 64), 3), "float32", name="x")
+    said = F.concat([[2], F.relu(x).shape])
+    for look in (said.tolist, said.numpy, lambda: F.ones(said)):
+        with pytest.raises(ValueError, match="value: a variable of a network must be"):
+            look()
+    known = F.concat([[2], network.make_input_node((4, 3), "float32", name="y").shape])
+    assert known.tolist() == [2, 4, 3] and F.ones(known).shape == (2, 4, 3)
+
+
 def test_functions_of_plain_tensors_run_as_before():
     x = Network().make_input_node((2,), "float32", name="x")
     plain = tessera.Tensor([1.0, 2.0]) * 2
