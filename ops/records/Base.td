@@ -338,6 +338,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   list<Sample> samples = [];
   Oracle oracle = ?;
   Py python = ?;
+  string flatWithout = "";     // the axis without which C++ flattens operand 0, as the sugar of Python does
   string opdef = "";           // default: CamelCase of the mnemonic
   // ONNX's operator: "Elu(alpha=alpha)" takes the operands in this order, and its attributes are those of the record that
   // stand behind the equal signs; of "Conv(...)" functions of tessera.onnx say what differs.

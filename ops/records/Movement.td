@@ -141,6 +141,7 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
                    Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
+  let flatWithout = "axis";
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis",
                                "out[*(k t)] = x[*t] where *k < *reps", "np.tile(x, reps)"> {
@@ -189,6 +190,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];
   let python = Py<"functional.tensor", "roll", ["roll"], "", ["x=inp"]>;
+  let flatWithout = "axis";
 }
 
 #endif // TESS_OPS_MOVEMENT

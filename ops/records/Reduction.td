@@ -89,6 +89,7 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
                  Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
   let oracle = Oracle<expr>;
   let python = Py<"functional.math", m, [m], "", ["x=inp"]>;
+  let flatWithout = "axis";
 }
 def Tess_ArgMaxOp : ArgExtremum<"argmax", "index of the largest element along an axis", "ArgMax",
                                 "np.argmax(x, axis=axis, keepdims=keepdims)"> {

@@ -3,8 +3,10 @@
 // Functions like
 //   inline Tensor matmul(const Tensor &x, const Tensor &y, bool transpose_x = false, ...)
 // call apply and applyAll, which the including header declares inside its
-// namespace. Optional operands default to an undefined Tensor. Methods and
-// operators of Tensor, those that Python's has, call the functions.
+// namespace. Optional operands default to an undefined Tensor. Without the axis
+// that `flatWithout` names a function flattens its operand first, as Python's
+// does. Methods and operators of Tensor, those that Python's has, call the
+// functions.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/table/PythonOperators.h"
@@ -56,7 +58,7 @@ std::vector<Parameter> parameters(const OpModel &op) {
     list.push_back({v.arity == '*' ? "const std::vector<Tensor> &" : "const Tensor &", v.name,
                     v.arity == '?' ? " = Tensor()" : "", v.arity == '?'});
   for (const AttrModel &attr : op.attrs)
-    if (attr.isOptional)
+    if (attr.isOptional || attr.name == op.text("flatWithout"))
       list.push_back({optionalType(attr) + " ", attr.name, " = std::nullopt", true});
     else
       list.push_back({attrType(attr.kind), attr.name, attr.hasDefault ? " = " + attrDefault(attr.defaultValue) : "",
@@ -72,11 +74,33 @@ bool returnsMany(const OpModel &op) {
 
 StringRef resultType(const OpModel &op) { return returnsMany(op) ? "std::vector<Tensor> " : "Tensor "; }
 
+const std::string &functionName(const OpModel &op) { return op.pyName.empty() ? op.name : op.pyName; }
+
+/// The call along axis 0 of the flattened operand, and the shape that the result has then.
+void emitFlat(const OpModel &op, raw_ostream &os) {
+  std::string axis = op.text("flatWithout"), call = functionName(op) + "(flatten(" + op.operands[0].name + ")";
+  for (const Parameter &p : ArrayRef(parameters(op)).drop_front())
+    call += ", " + (p.name == axis ? "0" : p.name == "keepdims" ? "false" : p.name);
+  call += ")";
+  os << "  if (!" << axis << ")\n    return ";
+  if (op.attrIndex("keepdims") >= 0)
+    os << "keepdims ? reshape(" << call << ", Shape(" << op.operands[0].name << ".shape().size(), 1)) : " << call;
+  else if (op.signature && op.signature->text == "(*D) -> (*D)")
+    os << "reshape_like(" << call << ", " << op.operands[0].name << ")";
+  else
+    os << call;
+  os << ";\n";
+}
+
 void emitBody(const OpModel &op, raw_ostream &os) {
+  std::string flatWithout = op.text("flatWithout");
+  if (!flatWithout.empty())
+    emitFlat(op, os);
   os << "  OpDef op = OpDef::get(\"" << op.name << "\");\n";
   for (const AttrModel &attr : op.attrs)
     os << "  op.set(\"" << attr.name << "\", "
        << (attr.isOptional                  ? optionalValue(attr)
+           : attr.name == flatWithout       ? "*" + attr.name
            : attr.kind == AttrKind::I64List ? "llvm::ArrayRef<int64_t>(" + attr.name + ")"
                                             : attr.name)
        << ");\n";
@@ -99,8 +123,6 @@ void emitBody(const OpModel &op, raw_ostream &os) {
     os << (i ? ", " : "") << (isVariadic(op.operands[i]) ? "unsigned(" + op.operands[i].name + ".size())" : "1");
   os << "});\n";
 }
-
-const std::string &functionName(const OpModel &op) { return op.pyName.empty() ? op.name : op.pyName; }
 
 void emitFunction(const OpModel &op, raw_ostream &os) {
   os << "\n/// " << op.summary << "\ninline " << resultType(op) << functionName(op) << "("
@@ -189,8 +211,10 @@ void emitCcMethods(const Model &model, raw_ostream &os) {
 
 void emitCcFunctions(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-cc-functions");
-  for (const OpModel &op : model.ops())
-    emitFunction(op, os);
+  for (bool isLast : {false, true}) // what flattens calls others
+    for (const OpModel &op : model.ops())
+      if (op.text("flatWithout").empty() != isLast)
+        emitFunction(op, os);
 }
 
 } // namespace tess::tblgen

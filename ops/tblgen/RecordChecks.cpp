@@ -103,6 +103,8 @@ void checkTexts(const OpModel &op) {
     checkKnown(op, "module must be one", op.pyModule, "PythonModules");
   if (std::string onnx = op.text("onnx"); !onnx.empty())
     checkKnown(op, "onnx must be an operator", StringRef(onnx).split('(').first, "OnnxOperators");
+  if (std::string axis = op.text("flatWithout"); !axis.empty() && op.attrIndex(axis) < 0)
+    op.fatal("flatWithout must name an attribute, got '" + axis + "'");
   checkOracle(op);
 }
 

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64 65 66 67 68 69 70 71; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/records/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -346,4 +346,8 @@ def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[n, j] += rows[i, j]">;
 // CHECK: error: b: compute must compute places by operands, got n
 #ifdef CASE_70
 def Tess_BOp : Written<"b", "out[n, j] = x[n, j]; out[n[i], j] += rows[i, j]">;
+#endif
+// CHECK: error: b: flatWithout must name an attribute, got 'axes'
+#ifdef CASE_71
+def Tess_BOp : Plain<"b"> { let flatWithout = "axes"; }
 #endif

@@ -14,8 +14,11 @@ using namespace tess;
 
 namespace {
 
+using Shape = std::vector<int64_t>;
+
 struct Tensor {
   std::string text;
+  Shape shape() const { return {2, 3}; }
 };
 
 std::string called(const OpDef &op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
@@ -55,6 +58,18 @@ TEST_CASE("generated functions apply their operator") {
   CHECK(full({2, 3}, 1.5).text == "full(shape=[2, 3], value=1.5, dtype=f32)");
   CHECK(cross_entropy(x, y, {}, 1, 0.1, true, "sum").text ==
         "cross_entropy(axis=1, label_smooth=0.1, with_logits=true, reduction=\"sum\", ignore_index=-100) x y -");
+}
+
+TEST_CASE("without an axis some functions flatten their operand, as Python's") {
+  Tensor x = {"x"};
+  std::string flat = "flatten(start_axis=0, end_axis=-1) x";
+  CHECK(argmax(x, 1).text == "argmax(axis=1, keepdims=false) x");
+  CHECK(argmax(x, -1, true).text == "argmax(axis=-1, keepdims=true) x");
+  CHECK(argmax(x).text == "argmax(axis=0, keepdims=false) " + flat);
+  CHECK(argmin(x, std::nullopt, true).text == "reshape(shape=[1, 1]) argmin(axis=0, keepdims=false) " + flat);
+  CHECK(repeat(x, 2).text == "repeat(repeats=2, axis=0) " + flat);
+  CHECK(roll(x, 2).text == "reshape_like() roll(shift=2, axis=0) " + flat + " x");
+  CHECK(roll(x, 2, 0).text == "roll(shift=2, axis=0) x");
 }
 
 TEST_CASE("variadic operands carry their counts, optional ones may be left out") {

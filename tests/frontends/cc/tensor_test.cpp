@@ -113,6 +113,20 @@ TEST_CASE("methods are functions") {
   CHECK(thrown([&] { (void)x.size(2); })->code() == ErrorCode::OutOfRange);
 }
 
+TEST_CASE("what Python flattens without an axis is flattened") {
+  Tensor x = tensor({{1.0f, 5.0f}, {7.0f, 2.0f}});
+  CHECK(x.argmax().item<int>() == 2);
+  CHECK(functional::argmax(x).item<int>() == 2);
+  CHECK(x.argmin(std::nullopt, true).shape() == Shape{1, 1});
+  CHECK(x.argmax(0).toVector<int>() == std::vector<int>{1, 0});
+  CHECK(x.argmax(-1, true).shape() == Shape{2, 1});
+  CHECK(x.roll(1).toVector<float>() == Floats{2, 1, 5, 7});
+  CHECK(x.roll(1).shape() == x.shape());
+  CHECK(x.roll(1, 0).toVector<float>() == Floats{7, 2, 1, 5});
+  CHECK(functional::repeat(x, 2).toVector<float>() == Floats{1, 1, 5, 5, 7, 7, 2, 2});
+  CHECK(functional::repeat(x, 2, 1).shape() == Shape{2, 4});
+}
+
 TEST_CASE("an index takes what Python's takes") {
   Tensor x = arange(0, 24, 1, DType::Int64).reshape({2, 3, 4});
   CHECK(x.index({1, 2, 3}).item<int64_t>() == 23);
