@@ -33,7 +33,10 @@ class Table:
             for name in ("forms", "parameters", "results")
         )
         self.homes, self._results = _by_name(forms["homes"]), _by_name(results["results"])
-        self.verbatim, self.additions = forms["verbatim"], forms["additions"]
+        self.verbatim = {
+            path: _with_shared(text, forms["shared"]) for path, text in forms["verbatim"].items()
+        }
+        self.additions = forms["additions"]
         self._parameters = {path: _by_name(rows) for path, rows in parameters.items()}
         self._layers = arguments
 
@@ -65,6 +68,13 @@ class Table:
             if rows := self._results.get(f"{part}.*"):
                 return rows
         return self._results.get(f"*.{name}")
+
+
+def _with_shared(text, shared):
+    """A stub with the lists of parameters that it names in braces."""
+    for name, parameters in shared.items():
+        text = text.replace(f"{{{name}}}", " ".join(parameters.split()))
+    return text
 
 
 def _by_name(rows):

@@ -117,6 +117,21 @@ def test_tensor():
         assert parameters(stubs[name])[1:] == runtime_parameters(getattr(tessera.Tensor, name))[1:]
 
 
+def options_in(nodes):
+    """Names of the keyword parameters of each overload that takes the options of a trace."""
+    found = [{each.arg for each in node.args.kwonlyargs} for node in nodes]
+    return [names for names in found if names]
+
+
+def test_the_options_of_a_trace_are_named():
+    (node,) = [n for n in parsed("jit/trace").body if isinstance(n, ast.ClassDef)]
+    named = options_in(n for n in node.body if isinstance(n, ast.FunctionDef))
+    wanted = {*inspect.signature(tessera.jit.trace).parameters} - {"function"}
+    assert named == [wanted] * 2
+    nodes = [n for n in parsed("jit/partial").body if isinstance(n, ast.FunctionDef)]
+    assert options_in(nodes) == [wanted | {"backend"}] * 2
+
+
 @pytest.mark.parametrize("module", ["", "fft", "linalg"])
 def test_array_api(module):
     home = importlib.import_module("tessera.array_api" + (f".{module}" if module else ""))

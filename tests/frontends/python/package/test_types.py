@@ -22,7 +22,7 @@ import tessera as ts
 import tessera.functional as F
 import tessera.module as M
 from tessera.data import ArrayDataset, DataLoader, RandomSampler
-from tessera.jit import load, trace
+from tessera.jit import GraphOptimizationConfig, load, partial_trace, trace
 from tessera.optimizer import Adam
 
 net = M.Sequential(M.Linear(4, 8), M.ReLU(), M.Linear(8, 2))
@@ -32,6 +32,11 @@ optimizer = Adam(net.parameters(), lr=0.01)
 @trace(symbolic=True)
 def logits(image: ts.Tensor) -> ts.Tensor:
     return net(image)
+
+
+@partial_trace(backend="default", opt_level=1)
+def doubled(x: ts.Tensor) -> ts.Tensor:
+    return x * 2
 
 
 class Net(M.Module):
@@ -48,6 +53,9 @@ assert_type(F.ones((2, 4)), ts.Tensor)
 assert_type(ts.tensor([1.0, 2.0]) + 1, ts.Tensor)
 assert_type(F.topk(ts.tensor([1.0, 2.0]), 1), tuple[ts.Tensor, ts.Tensor])
 assert_type(logits(F.ones((2, 4))), ts.Tensor)
+assert_type(doubled(F.ones(3)), ts.Tensor)
+config = GraphOptimizationConfig()
+halved = trace(lambda x: x / 2, donate_argnums=[0], graph_opt_config=config, check=True)
 assert_type(M.Linear(2, 3)(F.ones((1, 2))), ts.Tensor)
 assert_type(Net().forward(F.ones((1, 3))), ts.Tensor)
 data = ArrayDataset([[1.0]], [2])
@@ -70,8 +78,11 @@ M.Linear(4, out=3)
 ts.tensor([1.0], dtpye="float32")
 F.exp(F.ones(3)).no_such_member
 F.no_such_function
+ts.jit.trace(no_such_option=True)
+ts.jit.trace(F.exp, opt_level="high")
+ts.jit.partial_trace(F.exp, backnd="default")
 """
-LINES = [6, 7, 8, 9, 10, 11]
+LINES = [6, 7, 8, 9, 10, 11, 12, 13, 14]
 
 
 @pytest.fixture(scope="module")
