@@ -4,13 +4,16 @@
 
 # The path of the interpreter that `wheel --python` names: itself, or of a version on PATH.
 find_python() {
-  local name=$1 python facts good include path
+  local name=$1 python facts kind include path
   case $name in */*) python=$name ;; *) python=$(command -v "python$name") ;; esac
   facts=$("$python" -c 'import sys, sysconfig
-print(sys.implementation.name == "cpython" and sys.version_info >= (3, 11), sysconfig.get_path("include"), sys.executable)' 2> /dev/null) ||
+print("%s-%d.%d" % (sys.implementation.name, *sys.version_info[:2]), sysconfig.get_path("include"), sys.executable)' 2> /dev/null) ||
     die "wheel: --python must name an interpreter that runs (a path, or a version such as 3.12 for python3.12 on PATH), got '$name', which does not: install it and its headers (in Debian python3.X and python3.X-dev)"
-  read -r good include path <<< "$facts"
-  [ "$good" = True ] || die "wheel: --python must name CPython from 3.11 on, got '$name'"
+  read -r kind include path <<< "$facts"
+  case $kind in
+    cpython-3.1[123]) ;; # the versions whose bytecode and frames frontends/python/src knows
+    *) die "wheel: --python must name CPython 3.11, 3.12 or 3.13, got '$name', which is $kind" ;;
+  esac
   [ -e "$include/Python.h" ] || die "wheel: headers of $path must be installed (in Debian python3.X-dev), got no $include/Python.h"
   echo "$path"
 }

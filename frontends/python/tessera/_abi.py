@@ -6,6 +6,9 @@ import importlib.machinery
 import pathlib
 import sys
 
+# Versions that there are wheels of: pyproject.toml and tools/commands/wheel.sh name them, too.
+VERSIONS = ("3.11", "3.12", "3.13")
+
 
 def missing(folder):
     """The ImportError of a package in `folder` without an extension for this Python; None: it has
@@ -23,9 +26,12 @@ def missing(folder):
     names = sorted(path.name for path in folder.glob("_core.*.so"))
     there = ", ".join(name.split(".")[1] for name in names) or "none at all"
     version = ".".join(map(str, sys.version_info[:2]))
+    advice = f"install the wheel of Python {version}"
+    if version not in VERSIONS:
+        advice = f"there are wheels of Python {', '.join(VERSIONS)}, and none of {version}"
     return ImportError(
         f"tessera: no extension for {suffixes[0].split('.')[1]} in {folder} (there is {there}); "
-        f"install the wheel of Python {version}"
+        f"{advice}"
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import tessera
+from tessera import _abi
 
 PACKAGE = Path(tessera.__file__).parent
 THIS = Path(tessera._core.__file__).name.split(".")[1]
@@ -42,6 +43,15 @@ def test_another_python_is_told_what_there_is(folder, tags, there):
     assert imported(folder) == (
         f"ImportError: tessera: no extension for {THIS} in {folder} (there is {there}); install "
         f"the wheel of Python {VERSION}"
+    )
+
+
+@pytest.mark.parametrize("version", [(3, 10), (3, 14)])
+def test_a_python_without_a_wheel_is_told_which_have_one(folder, monkeypatch, version):
+    monkeypatch.setattr(sys, "version_info", (*version, 1))
+    told = str(_abi.missing(folder))
+    assert told.endswith(
+        f"there are wheels of Python 3.11, 3.12, 3.13, and none of {version[0]}.{version[1]}"
     )
 
 
