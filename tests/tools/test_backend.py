@@ -1,6 +1,7 @@
 """`pip install .`: the hooks of PEP 517 over a `tools/dev` that is a script here."""
 
 import os
+import sys
 
 import pytest
 
@@ -35,6 +36,13 @@ def test_the_wheel_goes_where_it_is_asked_for(checkout):
 def test_isolation_of_the_front_end_stays_out(checkout, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     root = checkout(f'[ -z "$PYTHONPATH" ] && echo "{WHEEL} (1 MB)"')
+    (root / "wanted").mkdir()
+    assert backend.build_wheel(root / "wanted") == WHEEL
+
+
+def test_another_python_gets_its_own_wheel(checkout, monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 13, 0))
+    root = checkout(f'[ "$*" = "wheel --python {sys.executable}" ] && echo "{WHEEL} (1 MB)"')
     (root / "wanted").mkdir()
     assert backend.build_wheel(root / "wanted") == WHEEL
 
