@@ -1,6 +1,7 @@
 """The contents of objects of C types as plain values, by which two states of one are compared."""
 
 import types
+import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -68,7 +69,7 @@ def _of_buffer(value):
 
 def _reduced(value, depth):
     """As copy.copy would make another one."""
-    parts = value.__reduce_ex__(4)
+    parts = _reduction(value)
     if isinstance(parts, str):
         return value
     made = [_frozen(part, depth + 1) for part in parts[1 : _CONSTRUCTOR + 1]]
@@ -76,3 +77,11 @@ def _reduced(value, depth):
         if part is not None:
             made.append(tuple(_frozen(item, depth + 1) for item in part))
     return (type(value), *made)
+
+
+def _reduction(value):
+    if type(value).__module__ != "itertools":
+        return value.__reduce_ex__(4)
+    with warnings.catch_warnings():  # from Python 3.12 on each of them warns
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return value.__reduce_ex__(4)

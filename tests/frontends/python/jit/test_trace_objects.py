@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import tessera
 from tessera import jit
+from tessera.jit.frozen import frozen
 
 from tests.support.helper import same_bits
 
@@ -306,3 +307,19 @@ def test_programs_of_several_kinds():
             check([KINDS[name]() for name in names])
         except Exception as error:
             raise AssertionError(f"seed {seed}: {names}") from error
+
+
+def test_the_warning_of_copies_of_iterators_stays_out():
+    """Python 3.12 and 3.13 warn where one of itertools is reduced."""
+
+    class Count:
+        number = 1
+
+        def __reduce_ex__(self, version):
+            warnings.warn("support will be removed", DeprecationWarning, stacklevel=2)
+            return Count, (self.number,)
+
+    Count.__module__ = "itertools"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert frozen(Count()) == (Count, (tuple, 1))
