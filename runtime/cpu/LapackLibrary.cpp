@@ -31,7 +31,8 @@ static llvm::Error resolve(const SharedLibrary &library, const std::string &lett
 }
 
 llvm::Error LapackLibrary::load() {
-  llvm::Expected<SharedLibrary> opened = SharedLibrary::open("lapack", {"libopenblas.so.0"});
+  llvm::Expected<SharedLibrary> opened =
+      SharedLibrary::open("lapack", {"libopenblas.so.0"}, {"libquadmath.so.0", "libgfortran.so.5"});
   if (!opened)
     return opened.takeError();
   if (llvm::Error error = resolve(*opened, "s", floats))

@@ -8,7 +8,10 @@
 
 namespace tess::runtime {
 
-llvm::Expected<SharedLibrary> SharedLibrary::open(const char *who, llvm::ArrayRef<std::string> names) {
+llvm::Expected<SharedLibrary> SharedLibrary::open(const char *who, llvm::ArrayRef<std::string> names,
+                                                  llvm::ArrayRef<std::string> before) {
+  for (const std::string &name : before)
+    (void)dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string reasons;
   for (const std::string &name : names) {
     if (void *handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL))

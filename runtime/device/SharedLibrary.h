@@ -18,8 +18,10 @@ namespace tess::runtime {
 class SharedLibrary {
 public:
   /// Opens the first of `names` (file names or paths) that is there. NotFound with the loader's reason for every one;
-  /// `who` wants it, which errors begin with, and is a literal.
-  static llvm::Expected<SharedLibrary> open(const char *who, llvm::ArrayRef<std::string> names);
+  /// `who` wants it, which errors begin with, and is a literal. Libraries `before` are opened first, those that are
+  /// there: the loader looks in our own RPATH for what we open, and not for what that needs.
+  static llvm::Expected<SharedLibrary> open(const char *who, llvm::ArrayRef<std::string> names,
+                                            llvm::ArrayRef<std::string> before = {});
 
   /// Sets `function` to the symbol `name`. NotFound when the library has none.
   template <typename F> llvm::Error resolve(const char *name, F &function) const {
