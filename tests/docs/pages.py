@@ -149,6 +149,16 @@ def includes_of(page):
         yield Path(match[1]), options
 
 
+def imports_of(page):
+    """The packages that the page's Python imports."""
+    for part in parts_of(page):
+        for node in ast.walk(ast.parse(part.code)) if part.kind == "python" else ():
+            if isinstance(node, ast.Import):
+                yield from (each.name.partition(".")[0] for each in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module.partition(".")[0]
+
+
 def is_python(code):
     """Whether `code` has the form of Python."""
     try:

@@ -2,16 +2,27 @@
 
 import os
 import re
+import sys
 import warnings
 
 import pytest
 import tessera
 
-from tests.docs.pages import DOCS, Session, code_in, includes_of, is_python, missing_of, rows_of
+from tests.docs.pages import (
+    DOCS,
+    Session,
+    code_in,
+    imports_of,
+    includes_of,
+    is_python,
+    missing_of,
+    rows_of,
+)
 
 PAGES = sorted(DOCS.rglob("*.md"))
 COMING = sorted((DOCS / "coming").glob("*.md"))
-PROGRAMS = ("tools", "frontends/cc/examples")
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # by module, where the names differ
+PROGRAMS = ("tools", "frontends/cc/examples", "frontends/cc/examples/mine")
 
 
 def tutorial():
@@ -57,6 +68,16 @@ def test_the_left_of_a_row_is_python_and_stands_once(page):
     assert (len(rows) > 10 and missing_of(page)) or page.stem == "index"
     assert [code for code in left if not is_python(code)] == []
     assert sorted(set(left)) == sorted(left)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_a_page_says_how_to_install_what_it_imports(page):
+    """The wheel brings NumPy alone."""
+    known = {*sys.stdlib_module_names, "numpy", "tessera"}
+    text = page.read_text(encoding="utf-8")
+    for name in {*imports_of(page)} - known:
+        package = DISTRIBUTIONS.get(name, name)
+        assert re.search(rf"pip install [^`]*\b{package}\b", text), f"{page.name}: {package}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.stem}")
