@@ -1,5 +1,5 @@
 """The wheel on a bare machine: a root with Debian's packages of Python, the wheel, NumPy and what
-the demo reads its data with; no compiler, no LLVM, no Bazel.
+the demo reads its data with; no compiler, no LLVM, no Bazel. The pages of docs/ are followed there.
 """
 
 import importlib.metadata
@@ -13,11 +13,28 @@ import pytest
 import tessera
 from packaging.requirements import Requirement
 
+from tests import quick
 from tools.commands import make_wheel, wheel_metadata
 
-# The interpreter and a shell, and what every wheel may rely on (PEP 600).
-DEBIAN = ["python3.11-minimal", "libpython3.11-stdlib", "libstdc++6", "zlib1g", "dash"]
-DISTRIBUTIONS = ["numpy", "scikit-learn", "matplotlib", "tqdm", "pip"]
+# The interpreter and shells, what pages call in these, and what every wheel may rely on (PEP 600).
+DEBIAN = ["python3.11-minimal", "libpython3.11-stdlib", "libstdc++6", "zlib1g", "dash", "bash",
+          "coreutils", "grep"]  # fmt: skip
+# Packages that the demo reads with, and those that pages install.
+DISTRIBUTIONS = ["numpy", "scikit-learn", "matplotlib", "tqdm", "pip", "onnx", "ml_dtypes"]
+DOCS = pathlib.Path("docs")
+# A reader's process for its arguments, which are pages, in an empty folder.
+READER = """
+import os, pathlib, sys, tempfile, warnings
+sys.path[0] = "/work"
+os.chdir("/work")  # the pages are found from here
+import pages
+os.chdir(tempfile.mkdtemp())
+warnings.simplefilter("error")
+reader = pages.Session(os.environ)
+for page in sys.argv[1:]:
+    reader.run(pages.ROOT / page)
+"""
+OF_A_CHECKOUT = {"docs/howto/deploy.md"}  # it builds C++
 SITE = "usr/local/lib/python3.11/dist-packages"
 # Runs its arguments after the first, the new root.
 ENTER = """set -e
@@ -102,7 +119,28 @@ def root(tmp_path_factory):
     examples = pathlib.Path("frontends/examples")
     for name in ("digits.py", "digits_net.py"):
         copy(examples / name, root / "work" / name)
+    shutil.copytree(DOCS, root / "work" / "docs")
+    copy(pathlib.Path("tests/docs/pages.py"), root / "work" / "pages.py")
+    (root / "work" / "reader.py").write_text(READER)
     return root
+
+
+@pytest.fixture(scope="module")
+def installed(root):
+    """The root, in which pip has installed the wheel."""
+    wheel = next((root / "work").glob("*.whl"))
+    inside(root, PYTHON, "-m", "pip", "install", *OPTIONS, f"/work/{wheel.name}")
+    return root
+
+
+def sessions():
+    """Pages that one reader follows in one process: the tutorial together, others alone."""
+    code = [path for path in DOCS.rglob("*.md") if "```python" in path.read_text(encoding="utf-8")]
+    pages = {path.as_posix() for path in code} - OF_A_CHECKOUT
+    index = (DOCS / "tutorial" / "index.md").read_text(encoding="utf-8")
+    names = re.findall(r"^[a-z_]+$", index.split("{toctree}")[1], re.MULTILINE)
+    tutorial = [f"docs/tutorial/{name}.md" for name in ("index", *names)]
+    return [tutorial, *([page] for page in sorted(pages - {*tutorial}))]
 
 
 def test_the_root_is_bare(root):
@@ -137,10 +175,25 @@ def test_each_bundled_library_has_its_licence(root):
     assert {part["text"] for part in components} <= texts
 
 
-def test_the_wheel_runs_the_demo(root):
-    wheel = next((root / "work").glob("*.whl"))
-    assert wheel.stat().st_size < 60e6
-    inside(root, PYTHON, "-m", "pip", "install", *OPTIONS, f"/work/{wheel.name}")
+def test_the_wheel_is_small(root):
+    assert next((root / "work").glob("*.whl")).stat().st_size < 60e6
+
+
+def test_linear_algebra_has_its_libraries(installed):
+    """OpenBLAS is opened when it is first needed, and needs libraries of the wheel itself."""
+    program = "import tessera.functional as F; print(F.matinv(F.full((1, 1), 2.0)).item())"
+    assert inside(installed, PYTHON, "-c", program) == "0.5\n"
+
+
+@pytest.mark.parametrize(
+    "pages", quick.few(sessions(), 3), ids=lambda pages: pages[0][len("docs/") : -3]
+)
+def test_a_newcomer_can_follow(installed, pages):
+    inside(installed, PYTHON, "/work/reader.py", *pages)
+
+
+def test_the_wheel_runs_the_demo(installed):
+    root = installed
     assert "Runs a .tess file" in inside(root, "tess-run", "--help")
     assert "Print the graph" in inside(root, "tess-dump", "--help")
     printed = inside(root, PYTHON, "/work/digits.py", "--quick", "--output", "/work/out",
