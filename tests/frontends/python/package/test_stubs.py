@@ -40,6 +40,8 @@ COMMON = {
     "__array_ufunc__",
     "__delitem__",
     "__ne__",
+    "__buffer__",  # from Python 3.12 on
+    "__release_buffer__",
 }
 
 
