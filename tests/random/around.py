@@ -120,6 +120,28 @@ def _frozen(program, function, captured):
     return call, lambda number: net.unfreeze()[number % 2].freeze(number > 1)
 
 
+def _decoder(program, function, captured):
+    """A step of Adafactor on a decoder's layer, which looks ahead at some calls."""
+    first, state = bool(program.seed // 14 % 2), {"is_causal": True}
+    layer = M.TransformerDecoderLayer(4, 2, dim_feedforward=6, dropout=0.0, norm_first=first)
+    for number, each in enumerate(layer.parameters()):
+        each.reset_zero()
+        each += F.sin(F.arange(each.size) + number).reshape(each.shape) / 2
+    manager = GradManager().attach(layer.parameters())
+    step = tessera.optimizer.Adafactor(layer.parameters(), lr=0.05)
+    target, memory = (F.cos(F.arange(n * 4) * 0.7).reshape(1, n, 4) for n in (3, 5))
+
+    def call(*arguments):
+        results = as_list(function(*arguments))
+        with manager:
+            out = layer(target, memory, tgt_is_causal=state["is_causal"])
+            manager.backward((out * out * target).sum())
+        step.step().clear_grad()
+        return [*results, out, *(each * 1 for each in layer.parameters())]
+
+    return call, lambda number: state.update(is_causal=number < 2)
+
+
 class _Inner(Function):
     """x ** 3, with the gradient of it."""
 
@@ -170,7 +192,7 @@ def _returned(program, function, captured):
     return call, lambda number: None
 
 
-KINDS = (_state, _hook, _module_hook, _frozen, _nested, _returned)
+KINDS = (_state, _hook, _module_hook, _frozen, _decoder, _nested, _returned)
 
 
 def _rows(program, kind, wrap):

@@ -235,6 +235,17 @@ UNARY = (
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
     "F.concat([{a}, {b}], -1)", "F.stack([{a}, {b}])", "F.matmul({a}, F.swapaxes({b}, -1, -2))",
+    "M.L1Loss('none')({a}, {b})", "M.MSELoss('sum')({a}, {b})",
+    "M.SmoothL1Loss(beta=0.5)({a}, {b})",
+    "M.HuberLoss('none', delta=0.5)({a}, {b})", "M.BCEWithLogitsLoss()({a}, F.sigmoid({b}))",
+    "M.BCELoss('none')(F.sigmoid({a}), F.sigmoid({b}))",
+    "M.KLDivLoss('batchmean')(F.logsoftmax({a}, -1), F.softmax({b}, -1))",
+    "M.KLDivLoss('none', log_target=True)(F.logsoftmax({a}, -1), F.logsoftmax({b}, -1))",
+    "M.CrossEntropyLoss(label_smoothing=0.1)(F.reshape({a}, ({a}.shape[0], -1)),"
+    " F.argmax(F.reshape({b}, ({b}.shape[0], -1)), 1))",
+    "M.NLLLoss(reduction='none')(F.logsoftmax(F.reshape({a}, ({a}.shape[0], -1)), 1),"
+    " F.argmax(F.reshape({b}, ({b}.shape[0], -1)), 1))",
+    "M.TripletMarginLoss(swap=True)({a}, {b}, {a}[::-1])",
 )  # fmt: skip
 # A residual block of images {a} whose values may be packed: {s} has a number for each channel.
 BLOCK = "F.conv2d(F.relu(F.conv2d({a}, {w}, None, 1, 1) * {s} + {a}), {w}, None, 1, 1)"

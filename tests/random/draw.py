@@ -349,7 +349,8 @@ class Drawer:
         parameters = tuple(each.name for each in program.of_kind("parameter"))
         if parameters and self.focus.state and self.chance(0.7):
             rule = self.choose(("SGD(%s, lr=0.1)", "SGD(%s, lr=0.1, momentum=0.9)",
-                                "Adam(%s, lr=0.01)", "AdamW(%s, lr=0.01)"))  # fmt: skip
+                                "Adam(%s, lr=0.01)", "AdamW(%s, lr=0.01)", "Adafactor(%s, lr=0.01)",
+                                "Adafactor(%s, lr=0.1, weight_decay=0.1)"))  # fmt: skip
             tracked = replace(tracked, optimizer=rule, updates=parameters)
         fits = not self.focus.free or files.can_be_free(tracked)
         return tracked if fits and self.runs(tracked) else program

@@ -6,7 +6,7 @@ import threading
 
 import tessera
 from tessera import _core, amp, jit
-from tessera.autodiff import GradManager
+from tessera.autodiff import GradManager, detect_anomaly
 from tessera.device import Device
 
 from tests.random.around import around
@@ -120,6 +120,36 @@ def level_0(program):
         function, captured = program.instance()
         found = difference(observed(function, program, captured), expected, "async level 0")
         return found or traced(program, "traced at async level 0")
+
+
+# The message of detect_anomaly about an operator.
+_ANOMALY = re.compile(r"\w+: .*must be finite, got")
+
+
+def anomaly(program):
+    """Within detect_anomaly, eagerly and traced: the bits of all calls, or an operator that makes
+    a NaN or an infinity, in both.
+    """
+    expected, refused = eager(program), []
+    for wrap, what in ((lambda f: f, "anomaly"), (jit.trace, "traced, anomaly")):
+        function, captured = program.instance()
+        try:
+            with detect_anomaly():
+                got = observed(wrap(function), program, captured)
+        except ValueError as error:
+            if not _ANOMALY.match(str(error)):
+                raise
+            refused.append(str(error).partition(":")[0])
+            continue
+        if refused:
+            return f"{what}: nothing said, where eager named {refused[0]}"
+        if found := difference(got, expected, what):
+            return found
+    if len(refused) == 1:
+        return f"traced, anomaly: {refused[0]} named, where eager named nothing"
+    if refused:
+        raise SkippedError(f"{refused[0]} makes a NaN or an infinity")
+    return ""
 
 
 def again(program):
@@ -340,6 +370,7 @@ DRAWN = {
     "threads_3": _threads(3),
     "threads_8": _threads(8),
     "level_0": level_0,
+    "anomaly": anomaly,
     "again": again,
     "free": free,
     "resized": resized,
