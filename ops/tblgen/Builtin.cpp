@@ -68,7 +68,8 @@ void emitGetter(const AttrModel &attr, unsigned index, raw_ostream &os) {
 
 /// `id`: the number of the record in allOps().
 void emitClass(const OpModel &op, size_t id, raw_ostream &os) {
-  os << "\n/// " << op.summary << "\nclass " << op.opdefName << " : public OpDef {\npublic:\n"
+  // No summary: a sentence that changes would compile all that includes the classes.
+  os << "\nclass " << op.opdefName << " : public OpDef {\npublic:\n"
      << "  static const OpInfo &record() { return allOps()[" << id << "]; }\n"
      << "  explicit " << op.opdefName << "(";
   const char *separator = "";

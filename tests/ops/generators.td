@@ -240,6 +240,7 @@ def Tess_WrittenOp : Tess_Op<"written"> {
 // CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left", std::optional<double> gap = std::nullopt) : OpDef(record(), size, shape, side.str(), gap ? tess::AttrValue(*gap) : tess::AttrValue()) {}
 // CLASS: int64_t getSize() const { return attr(0u).i64(); }
 // CLASS: std::optional<double> getGap() const { return has("gap") ? std::optional<double>(attr(3u).f64()) : std::nullopt; }
+// CLASS-NOT: scaled product
 // CLASS: explicit Mul(double alpha = 0.5)
 
 // DOC: "Rows one after the other.\n\nThe rows of all inputs.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n    gap: float | None = None\n\nReturns:\n    out: any[*B, size]\n
