@@ -72,7 +72,8 @@ private:
     return rest ? behind(base, apart * b.index(rest)) : base;
   }
 
-  /// What the loop carries: the sums, row by row; pointers to rows and to panels; how many lines are left.
+  /// Sums the products of all lines. The loop carries the sums, row by row; pointers to rows and to panels; how many
+  /// lines are left.
   Values sumChunk() {
     V row = stride(lhs, Rows), panel = stride(rhs, Columns), lhsStep = stride(lhs, Lines), rhsStep = stride(rhs, Lines);
     Values start(size_t(rows) * panels, b.constantBits(sum, true, 0));

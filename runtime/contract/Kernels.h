@@ -18,10 +18,10 @@ class Kernels {
 public:
   static constexpr unsigned kMostRows = 14, kMostPanels = 8;
 
-  /// Those of float32, float64 or bfloat16, of the highest level that this machine has and limitLevel() allows.
+  /// Kernels of float32, float64 or bfloat16, of the highest level that this machine has and limitLevel() allows.
   static const Kernels &of(DType dtype);
-  /// Those of a level by name, "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512bf16"; null where this machine has no such
-  /// level, or the level no such dtype.
+  /// Kernels of a level by name, "x86-64-v3", "x86-64-v4" or "x86-64-v4+avx512bf16"; null where this machine has no
+  /// such level, or the level no such dtype.
   static const Kernels *of(DType dtype, llvm::StringRef level);
 
   /// Most rows of a tile, and the panels of one with so many rows.

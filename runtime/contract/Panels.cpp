@@ -137,15 +137,14 @@ void packLines(const LineForm &form, const Matrix &rhs, int64_t begin, int64_t e
 } // namespace
 
 // Some rows of all panels at a time, so that rows of the operand are read in one go.
-void packPanels(const LineForm &form, const Matrix &rhs, int64_t depth, int64_t columns, int64_t first, int64_t last,
-                char *to) {
+void packPanels(const LineForm &form, const Matrix &rhs, int64_t begin, int64_t end, int64_t columns, int64_t first,
+                int64_t last, char *to) {
   constexpr int64_t kRows = 32;
-  const int64_t panelBytes = form.lines(depth) * int64_t(form.lineBytes());
-  for (int64_t begin = 0; begin < depth; begin += kRows)
+  const int64_t lineBytes = int64_t(form.lineBytes()), panelBytes = form.lines(end - begin) * lineBytes;
+  for (int64_t row = begin; row < end; row += kRows)
     for (int64_t panel = first; panel < last; ++panel)
-      packLines(form, rhs, begin, std::min(begin + kRows, depth), panel * kWidth,
-                std::min(kWidth, columns - panel * kWidth),
-                to + (panel - first) * panelBytes + form.lines(begin) * int64_t(form.lineBytes()));
+      packLines(form, rhs, row, std::min(row + kRows, end), panel * kWidth, std::min(kWidth, columns - panel * kWidth),
+                to + (panel - first) * panelBytes + form.lines(row - begin) * lineBytes);
 }
 
 namespace {

@@ -34,9 +34,10 @@ struct LineForm {
   int64_t lines(int64_t depth) const { return (depth + perColumn - 1) / perColumn; }
 };
 
-/// Copies panels [first, last) of a right operand of `depth` rows and `columns` columns; the first of them to `to`.
-void packPanels(const LineForm &form, const Matrix &rhs, int64_t depth, int64_t columns, int64_t first, int64_t last,
-                char *to);
+/// Copies rows [begin, end) of panels [first, last) of a right operand of `columns` columns to `to`, panel behind
+/// panel.
+void packPanels(const LineForm &form, const Matrix &rhs, int64_t begin, int64_t end, int64_t columns, int64_t first,
+                int64_t last, char *to);
 
 /// Copies elements [begin, end) along the contracted axis of `rows` rows of a left operand to `to`. The copy's strides
 /// are in words of LineForm, along rows and along lines.

@@ -48,8 +48,8 @@ class BlockWalk {
 public:
   BlockWalk(const ProductShape &shape, const ProductPlan &plan, const Kernels &kernels, const ProductBlock &block)
       : shape(shape), plan(plan), kernels(kernels), block(block), width(byteWidth(shape.dtype)),
-        sumBytes(int64_t(plan.form.wordBytes())), copied(block.memory),
-        sums(block.memory + (plan.copiesRows ? packedRowsBytes(plan.form, kernels.rows()) : 0)) {}
+        sumBytes(int64_t(plan.form.wordBytes())), copied(block.memory), packed(block.memory + plan.linesAt),
+        sums(block.memory + plan.sumsAt) {}
 
   void run() {
     for (int64_t panel = block.firstPanel; panel < block.lastPanel; panel += plan.blockPanels)
@@ -116,11 +116,25 @@ private:
     call.setStride(TileCall::Lhs, TileCall::Lines, strides.line);
   }
 
+  /// Panels of `lines` lines each.
+  void setPanels(const char *data, int64_t lines) {
+    call.setData(TileCall::Rhs, data);
+    call.setStride(TileCall::Rhs, TileCall::Columns, lines * kLanes * plan.form.perColumn);
+    call.setStride(TileCall::Rhs, TileCall::Lines, kLanes);
+  }
+
   /// Gives the number of panels that lie as this one does, up to `last`.
   int64_t setRhs(int64_t panel, int64_t last) {
     const int64_t perColumn = plan.form.perColumn;
-    if (plan.packsAll || (plan.packsLast && panel + 1 == plan.numPanels)) {
-      const int64_t slot = plan.packsAll ? panel : 0;
+    if (plan.packsLines) {
+      const int64_t count = std::min<int64_t>(last - panel, kernels.panels()), begin = firstLine * perColumn;
+      const int64_t end = std::min(begin + kContractLines * perColumn, shape.depth);
+      packPanels(plan.form, block.rhs, begin, end, shape.columns, panel, panel + count, packed);
+      setPanels(packed, plan.form.lines(end - begin));
+      return count;
+    }
+    if (plan.readsPanels || (plan.packsLast && panel + 1 == plan.numPanels)) {
+      const int64_t slot = plan.readsPanels ? panel : 0;
       call.setData(TileCall::Rhs,
                    block.panels + slot * int64_t(plan.panelBytes) + firstLine * int64_t(plan.form.lineBytes()));
       call.setStride(TileCall::Rhs, TileCall::Columns, plan.numLines * kLanes * perColumn);
@@ -146,7 +160,8 @@ private:
   const Kernels &kernels;
   const ProductBlock &block;
   const int64_t width, sumBytes;
-  char *const copied, *const sums; // the block's memory: rows of the left operand, sums that are wider than results
+  // The block's memory: rows of the left operand, panels of the right one, and sums that are wider than results.
+  char *const copied, *const packed, *const sums;
   TileCall call;
   char *out = nullptr; // of the block that is computed
   int64_t outStride = 0, firstPanel = 0, firstLine = 0, chunk = 0;

@@ -35,8 +35,11 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   blockTiles = std::clamp<int64_t>(kResultBytes / tileBytes, 1, numTiles);
   auto aliases = [&](int64_t stride, int64_t uses) { return uses > 4 && stride * width % kAliasBytes == 0; };
   const bool isWord = form.ofKernel == shape.dtype && form.perColumn == 1;
-  packsAll = !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
-  packsLast = !packsAll && shape.columns % kLanes;
+  const bool needsPanels = !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
+  packsLines = needsPanels && !shape.hasPanels && numTiles == 1;
+  packsAll = needsPanels && !shape.hasPanels && !packsLines;
+  readsPanels = packsAll || shape.hasPanels;
+  packsLast = !needsPanels && !shape.hasPanels && shape.columns % kLanes;
   const bool readsRows = isWord || (form.ofKernel == shape.dtype && shape.lhsColumn == 1 && shape.depth % 2 == 0);
   const bool sharesSets = shape.lhsColumn == 1 ? aliases(shape.lhsRow, std::min<int64_t>(kernels.rows(), shape.rows))
                                                : aliases(shape.lhsColumn, numLines);
@@ -46,8 +49,10 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   panelSlots = !packsAll && !packsLast ? 0 : shape.rhsAt.size() == 1 || rowParts * columnParts > 1 ? 1 : numParts;
   slotBytes = packsAll ? size_t(numPanels) * panelBytes : panelBytes;
   const size_t sumBytes = size_t(blockTiles * tileBytes);
-  partBytes =
-      llvm::alignTo((copiesRows ? packedRowsBytes(form, kernels.rows()) : 0) + (widensResult ? sumBytes : 0), 64);
+  const int64_t linePanels = std::min<int64_t>(numPanels, kernels.panels());
+  linesAt = copiesRows ? packedRowsBytes(form, kernels.rows()) : 0;
+  sumsAt = linesAt + (packsLines ? size_t(linePanels * mostLines) * form.lineBytes() : 0);
+  partBytes = llvm::alignTo(sumsAt + (widensResult ? sumBytes : 0), 64);
 }
 
 /// Matrices are shared where there are enough of them; else each one by rows, and by columns where rows are few.

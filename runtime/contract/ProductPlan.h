@@ -24,9 +24,11 @@ struct ProductShape {
   /// Where matrix number i of the batch begins in each operand, in elements; one place of the right operand is that of
   /// all.
   llvm::SmallVector<int64_t, 1> lhsAt = {0}, rhsAt = {0};
+  /// The right operand comes as panels (Panels.h): all of one matrix, behind each other.
+  bool hasPanels = false;
 };
 
-/// What is decided before anything is computed.
+/// Decisions before anything is computed.
 struct ProductPlan {
   /// For a shape without empty axes and the kernels of its form.
   ProductPlan(const ProductShape &shape, const Kernels &kernels, unsigned threads);
@@ -35,13 +37,16 @@ struct ProductPlan {
   int64_t numPanels, numLines, numTiles;
   int64_t smallTile, numLargeTiles;       // tiles differ by one row at most; the larger ones come first
   int64_t blockPanels, blockTiles;        // of a block, at most
-  bool packsAll, packsLast;               // panels of the right operand: all, or the last one, which is partial
+  bool packsLines;                        // of one chunk, when a tile reads them: panels that are read once
+  bool readsPanels;                       // of the right operand: all are packed
+  bool packsAll, packsLast;               // who packs them is run(); or it packs the last one alone, which is partial
   bool copiesRows;                        // of the left operand
   bool widensResult;                      // sums are float32, results narrower
   unsigned numParts = 1;                  // of everything
   unsigned rowParts = 1, columnParts = 1; // of a matrix; both are 1 where parts are of matrices
   unsigned panelSlots;                    // matrices of which packed panels are kept at a time
   size_t panelBytes, slotBytes, partBytes;
+  size_t linesAt, sumsAt; // in the memory of a part, which begins with copied rows
 
   /// The row at which a tile begins.
   int64_t firstRow(int64_t tile) const { return tile * smallTile + (tile < numLargeTiles ? tile : numLargeTiles); }

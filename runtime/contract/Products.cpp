@@ -35,12 +35,24 @@ char *Products::memoryOf(const Operands &operands, unsigned part) const {
   return operands.workspace + plan.slotBytes * plan.panelSlots + plan.partBytes * part;
 }
 
+/// The right operand where it comes packed, or those that were packed to `own`.
+const char *Products::panelsOf(const Operands &operands, const char *own) const {
+  return shape.hasPanels ? static_cast<const char *>(operands.rhs) : own;
+}
+
 /// Panels [begin, end), as far as they are packed.
 void Products::packPanels(const Matrix &rhs, int64_t begin, int64_t end, char *to) const {
   if (plan.packsAll)
-    contract::packPanels(plan.form, rhs, shape.depth, shape.columns, begin, end, to + size_t(begin) * plan.panelBytes);
+    contract::packPanels(plan.form, rhs, 0, shape.depth, shape.columns, begin, end,
+                         to + size_t(begin) * plan.panelBytes);
   else if (plan.packsLast && end == plan.numPanels)
-    contract::packPanels(plan.form, rhs, shape.depth, shape.columns, end - 1, end, to);
+    contract::packPanels(plan.form, rhs, 0, shape.depth, shape.columns, end - 1, end, to);
+}
+
+void Products::pack(const void *rhs, void *to) const {
+  Operands operands{nullptr, rhs, nullptr, nullptr};
+  contract::packPanels(plan.form, rhsOf(operands, 0), 0, shape.depth, shape.columns, 0, plan.numPanels,
+                       static_cast<char *>(to));
 }
 
 void Products::run(const void *lhs, const void *rhs, void *out, void *workspace) const {
@@ -68,8 +80,9 @@ void Products::runOne(int64_t matrix, const Operands &operands) const {
     if (packsApart)
       packPanels(rhs, firstPanel, lastPanel, operands.workspace);
     computeBlock(shape, plan, kernels,
-                 {lhs, rhs, outOf(operands, matrix), operands.workspace, place(row, plan.rowParts, plan.numTiles),
-                  place(row + 1, plan.rowParts, plan.numTiles), firstPanel, lastPanel, memoryOf(operands, part)});
+                 {lhs, rhs, outOf(operands, matrix), panelsOf(operands, operands.workspace),
+                  place(row, plan.rowParts, plan.numTiles), place(row + 1, plan.rowParts, plan.numTiles), firstPanel,
+                  lastPanel, memoryOf(operands, part)});
   });
 }
 
@@ -86,8 +99,8 @@ void Products::runMatrices(const Operands &operands) const {
       if (!packsOnce)
         packPanels(rhs, 0, plan.numPanels, panels);
       computeBlock(shape, plan, kernels,
-                   {lhsOf(operands, matrix), rhs, outOf(operands, matrix), panels, 0, plan.numTiles, 0, plan.numPanels,
-                    memoryOf(operands, part)});
+                   {lhsOf(operands, matrix), rhs, outOf(operands, matrix), panelsOf(operands, panels), 0, plan.numTiles,
+                    0, plan.numPanels, memoryOf(operands, part)});
     }
   });
 }

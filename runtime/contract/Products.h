@@ -8,7 +8,7 @@ namespace tess::runtime::contract {
 /// The products of a shape. Immutable.
 class Products {
 public:
-  /// Of a shape without empty axes. `kernels`: those of another level, for tests; null: of this machine's.
+  /// Plans a shape without empty axes. `kernels`: those of another level, for tests; null: of this machine's.
   Products(ProductShape shape, unsigned threads, const Kernels *kernels = nullptr);
 
   /// Threads that it uses, and bytes that run() needs for itself.
@@ -16,6 +16,12 @@ public:
   size_t workspaceBytes() const { return plan.slotBytes * plan.panelSlots + plan.partBytes * plan.numParts; }
   /// `workspace`: of workspaceBytes(), aligned to 64.
   void run(const void *lhs, const void *rhs, void *out, void *workspace) const;
+
+  /// Whether a right operand that does not change is better packed before, which takes `bytes`.
+  bool wantsPanels() const { return (plan.packsAll || plan.packsLines) && shape.rhsAt.size() == 1; }
+  size_t bytesOfPanels() const { return size_t(plan.numPanels) * plan.panelBytes; }
+  /// Packs a right operand for products of this shape that have panels.
+  void pack(const void *rhs, void *to) const;
 
 private:
   struct Operands {
@@ -27,6 +33,7 @@ private:
   Matrix lhsOf(const Operands &operands, int64_t matrix) const;
   Matrix rhsOf(const Operands &operands, int64_t matrix) const;
   char *outOf(const Operands &operands, int64_t matrix) const;
+  const char *panelsOf(const Operands &operands, const char *own) const;
   char *memoryOf(const Operands &operands, unsigned part) const;
   void packPanels(const Matrix &rhs, int64_t begin, int64_t end, char *to) const;
   void runOne(int64_t matrix, const Operands &operands) const;

@@ -7,7 +7,7 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
   using namespace cpu;
   constexpr bool library = false, sequential = true; // sequential kernels are listed in runtime/README.md
   static const KernelDef table[] = {
-      {"matmul", library, prepareMatmul},
+      {"matmul", library, prepareMatmul, packMatmulInput},
       {"conv1d", library, prepareConv, packConvInput},
       {"conv1d_backward_data", library, prepareConvBackwardData},
       {"conv1d_backward_weight", library, prepareConvBackwardWeight},

@@ -18,6 +18,8 @@ llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConvBackwardData(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConvBackwardWeight(const PrepareRequest &request);
+llvm::Error packMatmulInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                            void *to);
 llvm::Error packConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
                           void *to);
 llvm::Error packConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,

@@ -138,13 +138,20 @@ static bool mayBe(const char *own, const PrepareRequest &request) {
   return request.implementation.empty() || request.implementation == own;
 }
 
+/// The packing of a right operand in panels.
+static constexpr const char *kPanels = "panels";
+
 /// Products by generated kernels (runtime/contract).
 class ContractedProduct : public PreparedKernel {
 public:
-  ContractedProduct(contract::ProductShape shape, unsigned threads) : products(std::move(shape), threads) {
+  /// `bytes`: of the right operand.
+  ContractedProduct(contract::ProductShape shape, unsigned threads, size_t bytes)
+      : products(std::move(shape), threads) {
     implementationName = kContract;
     threadCount = products.threads();
     workspace = products.workspaceBytes();
+    if (products.wantsPanels() && products.bytesOfPanels() == bytes)
+      inputPackings = {{}, {kPanels, std::nullopt}};
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
@@ -155,6 +162,35 @@ public:
 private:
   contract::Products products;
 };
+
+/// Products of a matrix by a column, which is the column as a row by the transposed matrix: lanes are then the results.
+class ColumnProduct : public PreparedKernel {
+public:
+  ColumnProduct(const contract::ProductShape &shape, unsigned threads) : products(transposed(shape), threads) {
+    implementationName = kContract;
+    threadCount = products.threads();
+    workspace = products.workspaceBytes();
+  }
+
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
+    products.run(inputs[1], inputs[0], outputs[0], context.workspace);
+    return llvm::Error::success();
+  }
+
+private:
+  static contract::ProductShape transposed(contract::ProductShape shape) {
+    std::swap(shape.rows, shape.columns);
+    std::swap(shape.lhsRow, shape.rhsColumn);
+    std::swap(shape.lhsColumn, shape.rhsRow);
+    std::swap(shape.lhsAt, shape.rhsAt);
+    shape.lhsAt.resize(std::max(shape.lhsAt.size(), shape.rhsAt.size()), shape.lhsAt.front());
+    return shape;
+  }
+
+  contract::Products products;
+};
+
+static size_t bytesOf(const TensorMeta &meta) { return size_t(meta.numElements()) * byteWidth(meta.dtype); }
 
 static bool isContracted(DType dtype) {
   return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16 || dtype == DType::Float16;
@@ -182,29 +218,34 @@ static contract::ProductShape productShape(const MatmulShape &shape, DType dtype
   return result;
 }
 
-/// Whether one operand is a vector along which the rows of the other lie, which are read once.
-static bool isByVector(const MatmulShape &shape) {
-  return shape.out.size() == 2 && (shape.out[1] == 1 || (shape.out[0] == 1 && shape.rhs.strides[1] != 1));
-}
-
-/// The first of these that has the dtype and takes the sizes: conditions say nothing of threads or the machine, so that
-/// these decide no bit.
+/// The first of these that has the dtype and takes the sizes: conditions say nothing of threads, the machine or how
+/// many rows there are, so that these decide no bit.
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   MatmulShape shape = matmulShape(request);
   const DType dtype = request.outputs[0].dtype;
   const bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
   const int64_t products = shape.batch * shape.m * shape.n * shape.k;
   const unsigned threads = products < kSerialProducts ? 1 : request.threads;
-  if (!same || products == 0 || (products <= kOwnProducts && mayBe(kOwnMatmul, request)))
+  if (!same || products == 0)
     return prepareOwnMatmul(request);
   collapseBatch(shape);
-  if (isByVector(shape) && dtype == DType::Float32 && mayBe(kMatrixVector, request))
-    return prepareMatrixVector(shape, request.threads);
-  if (isContracted(dtype) && mayBe(kContract, request))
-    return std::make_shared<ContractedProduct>(productShape(shape, dtype), threads);
-  if (!dnnlType(dtype) || !hasShortRows(shape, dtype))
+  if (isContracted(dtype) && mayBe(kContract, request)) {
+    contract::ProductShape product = productShape(shape, dtype);
+    if (product.columns == 1 && product.rows > 1)
+      return std::make_shared<ColumnProduct>(product, threads);
+    product.hasPanels = !request.inputPackings.empty() && request.inputPackings[1] == kPanels;
+    return std::make_shared<ContractedProduct>(std::move(product), threads, bytesOf(request.inputs[1]));
+  }
+  if (!dnnlType(dtype) || !hasShortRows(shape, dtype) || request.implementation == kOwnMatmul)
     return prepareOwnMatmul(request);
   return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
+}
+
+llvm::Error packMatmulInput(const PrepareRequest &request, unsigned, llvm::StringRef, const void *from, void *to) {
+  MatmulShape shape = matmulShape(request);
+  collapseBatch(shape);
+  contract::Products(productShape(shape, request.outputs[0].dtype), 1).pack(from, to);
+  return llvm::Error::success();
 }
 
 } // namespace tess::runtime::cpu

@@ -18,14 +18,7 @@ MatmulShape matmulShape(const PrepareRequest &request);
 /// The offset of matrix number `batch` of the result in an operand, in elements.
 int64_t batchOffset(const MatmulShape &shape, const Layout &layout, int64_t batch);
 
-/// Float32, with two axes, the right operand a column, or the left one a row and the right one transposed.
-PreparedRef prepareMatrixVector(const MatmulShape &shape, unsigned threads);
-constexpr const char *kMatrixVector = "own:matrix_vector", *kOwnMatmul = "own:matmul", *kContract = "own:contract";
-
-/// The most multiplications for which our own loops compute a product. It decides bits, so it must not depend on the
-/// machine; `tools/dev bench thresholds` sweeps it: the library is faster from 512 on for a row times a column, from
-/// 4096 for squares.
-constexpr int64_t kOwnProducts = 1024;
+constexpr const char *kOwnMatmul = "own:matmul", *kContract = "own:contract";
 
 /// Below this many multiplications a second thread costs more than it brings; `tools/dev bench thresholds` sweeps it.
 constexpr int64_t kSerialProducts = int64_t(1) << 18;

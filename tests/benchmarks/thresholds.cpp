@@ -68,17 +68,10 @@ public:
       : products(m * k * n), a(m * k, 1), b(k * n, 1), c(m * n),
         metas{{DType::Float32, {m, k}}, {DType::Float32, {k, n}}, {DType::Float32, {m, n}}} {}
 
-  PreparedRef own() const { return llvm::cantFail(cpu::prepareOwnMatmul(request())); }
-
-  PreparedRef library(unsigned threads) const {
-    auto desc = [&](unsigned index) { return dnnlDesc(metas[index]); };
-    auto build = [&](DnnlCalls &calls) {
-      dnnl::matmul::primitive_desc product({desc(0), desc(1), desc(2)}, dnnlEngine());
-      calls.call(dnnl::matmul(product), {{DNNL_ARG_SRC, calls.inputSlot(0, desc(0))},
-                                         {DNNL_ARG_WEIGHTS, calls.inputSlot(1, desc(1))},
-                                         {DNNL_ARG_DST, calls.outputSlot(0, desc(2))}});
-    };
-    return llvm::cantFail(prepareCalls(request(), threads, build, cpu::prepareOwnMatmul));
+  PreparedRef prepare(unsigned threads) const {
+    PrepareRequest request{op, llvm::ArrayRef(metas).take_front(2), llvm::ArrayRef(metas).take_back(1)};
+    request.threads = threads;
+    return llvm::cantFail(cpu::prepareMatmul(request));
   }
 
   void run(const PreparedKernel &kernel) {
@@ -89,34 +82,18 @@ public:
   const int64_t products;
 
 private:
-  PrepareRequest request() const {
-    return {op, llvm::ArrayRef(metas).take_front(2), llvm::ArrayRef(metas).take_back(1)};
-  }
-
   OpDef op = OpDef::get("matmul");
   Caller caller;
   std::vector<float> a, b, c;
   std::vector<TensorMeta> metas;
 };
 
-/// Our own loops, or the library: squares, and rows times columns, whose sums are longest.
-void sweepOwnProducts(const char *name, llvm::ArrayRef<int64_t> sizes, bool areSquares) {
-  std::printf("\"%s\": {\"value\": %lld, \"rows\": [", name, static_cast<long long>(cpu::kOwnProducts));
-  for (int64_t n : sizes) {
-    Product product(areSquares ? n : 1, n, areSquares ? n : 1);
-    PreparedRef own = product.own(), library = product.library(1);
-    printRow(double(product.products), leastTimes([&] { product.run(*own); }, [&] { product.run(*library); }),
-             n == sizes.back());
-  }
-  std::printf("]},\n");
-}
-
-/// The library on one thread or on two.
+/// A product on one thread or on two.
 void sweepSerialProducts() {
   std::printf("\"kSerialProducts\": {\"value\": %lld, \"rows\": [", static_cast<long long>(cpu::kSerialProducts));
   for (int64_t n : {32, 48, 64, 80, 96, 128, 160, 256}) {
     Product product(n, n, n);
-    PreparedRef one = product.library(1), two = product.library(2);
+    PreparedRef one = product.prepare(1), two = product.prepare(2);
     printRow(double(product.products), leastTimes([&] { product.run(*one); }, [&] { product.run(*two); }), n == 256);
   }
   std::printf("]},\n");
@@ -164,8 +141,6 @@ void sweepThreads(const char *name, int64_t value) {
 }
 
 llvm::Error sweepOnWorker() {
-  sweepOwnProducts("kOwnProducts, squares", {4, 6, 8, 10, 12, 14, 16, 20}, true);
-  sweepOwnProducts("kOwnProducts, a row times a column", {64, 128, 256, 512, 1024, 2048, 4096}, false);
   sweepSerialProducts();
   measurePool("kOwnPoolPicoseconds", cpu::kOwnPoolPicoseconds, "max_pool2d", cpu::prepareMaxPool2d);
   measurePool("kPoolPicoseconds", cpu::kPoolPicoseconds, "avg_pool2d", cpu::prepareAvgPool2d);

@@ -66,8 +66,9 @@ def test_edges(name):
         check(program, "traced", "loaded", *gradients(record))
 
 
-LIBRARY = ("matmul", "linear", "matinv", "conv2d", "conv2d_backward_data", "conv2d_backward_weight",
-           "avg_pool2d", "avg_pool2d_backward", "scaled_dot_product_attention")  # fmt: skip
+LIBRARY = ("matinv", "conv2d", "conv2d_backward_data", "conv2d_backward_weight", "avg_pool2d",
+           "avg_pool2d_backward")  # fmt: skip
+PRODUCTS = ("matmul", "linear", "scaled_dot_product_attention")  # the same bits by any threads
 
 
 @pytest.mark.parametrize("name", LIBRARY)
@@ -81,3 +82,16 @@ def test_library(name, dtype):
     assert after["results_of_libraries"] > before["results_of_libraries"]
     assert after["primitive_fallbacks"] == before["primitive_fallbacks"]
     check(program, "threads_1", "threads_2", "threads_3")
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=with_bfloat16)])
+def test_products(name, dtype):
+    record = RECORDS[name]
+    (program,) = records.chosen(record, dtype, "large", 1)
+    before = tessera.cache_stats()
+    modes.eager(program)
+    after = tessera.cache_stats()
+    assert after["results_of_libraries"] == before["results_of_libraries"]
+    assert after["results_of_loops"] > before["results_of_loops"]
+    check(program, "threads_1", "threads_2", "threads_3", "smaller_isa")

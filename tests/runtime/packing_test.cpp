@@ -242,6 +242,28 @@ TEST_CASE("a kernel that asks for the index of an element gets row-major values"
   CHECK(bound->packedValues() == 2);
 }
 
+TEST_CASE("a constant that is multiplied by is packed into panels where they have its size") {
+  for (int64_t columns : {48, 50}) {
+    TestProgram program;
+    int x = program.input("x", DType::Float32, {20, 70});
+    HostTensor weight = randomF32({columns, 70}, 3), a = randomF32({20, 70}, 1);
+    int w = program.constant(weight.meta, weight.data());
+    int y = program.node(OpDef::get("matmul").set("transpose_y", true), {x, w});
+    program.library();
+    program.output("y", y);
+    std::vector<std::vector<float>> results;
+    for (bool packing : {false, true}) {
+      BindOptions options;
+      options.packing = packing;
+      BoundRef bound = get(program.create()->bind({a.meta}, options));
+      CHECK(bound->packedValues() == unsigned(packing && columns == 48));
+      std::vector<float> &out = results.emplace_back(size_t(20 * columns));
+      ok(run(*bound, {a.data()}, {out.data()}));
+    }
+    CHECK(results[0] == results[1]);
+  }
+}
+
 TEST_CASE("a packed constant is made once for all bindings and counted in the plan") {
   Chain chain(32);
   ProgramRef program = chain.program.create();

@@ -118,12 +118,14 @@ def tess_py_test(name, srcs, deps = [], env = {}, args = [], size = "small", **k
     )
 
 def tess_forbid_dep(name, of, on, **kwargs):
-    """genquery and sh_test: no target of `of` may depend, however deep, on a label that the regular expression `on` finds."""
+    """genquery and sh_test: no target of `of` may depend, however deep, on a label that the regular expression `on` finds.
+    Tools are run, not linked: what they depend on does not count."""
     paths = ["somepath({t}, filter('{on}', deps({t})))".format(t = target, on = on) for target in of]
     native.genquery(
         name = name + "_paths",
         testonly = True,
         expression = " union ".join(paths),
+        opts = ["--notool_deps"],
         scope = of,
     )
     native.sh_test(

@@ -213,7 +213,8 @@ void initNode(nb::module_ &module) {
       .def_prop_ro("serial", [](const PyNode &self) { return self.node->serial(); })
       .def_prop_ro("op", &PyNode::op, "The OpDef; None where it is no operator, or a loop.")
       .def_prop_ro(
-          "reads_sizes", [](const PyNode &self) { return self.node->isOperator() && ir::hasNodeSymbols(self.node->op); },
+          "reads_sizes",
+          [](const PyNode &self) { return self.node->isOperator() && ir::hasNodeSymbols(self.node->op); },
           "Whether sizes of others, which a run knows, are among its attributes.")
       .def_prop_ro("op_name",
                    [](const PyNode &self) { return self.node->isOperator() ? self.node->op.name().str() : ""; })

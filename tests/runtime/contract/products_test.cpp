@@ -5,6 +5,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -65,6 +66,26 @@ public:
     return out;
   }
 
+  /// The results by a right operand that was packed before.
+  std::vector<T> computedByPanels(unsigned threads) {
+    Products plain(shape, threads);
+    std::vector<char> memory(plain.bytesOfPanels() + 64), workspace;
+    auto aligned = [](std::vector<char> &bytes) {
+      return reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(bytes.data()), 64));
+    };
+    plain.pack(rhs.data(), aligned(memory));
+    shape.hasPanels = true;
+    Products products(shape, threads);
+    workspace.resize(products.workspaceBytes() + 64);
+    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n));
+    llvm::cantFail(Worker::global().call([&] {
+      products.run(lhs.data(), aligned(memory), out.data(), aligned(workspace));
+      return llvm::Error::success();
+    }));
+    shape.hasPanels = false;
+    return out;
+  }
+
   /// Sets an element of an operand, by its place in memory.
   void set(bool ofLhs, size_t place, T value) { (ofLhs ? lhs : rhs)[place] = value; }
 
@@ -81,7 +102,7 @@ private:
                     SumOf<T>(widen(rhs[size_t(shape.rhsAt[i] + at * shape.rhsRow + c * shape.rhsColumn)])), total);
   }
 
-  /// Of two bfloat16 numbers in a line the later one comes first.
+  /// Adds the later one of two bfloat16 numbers in a line first.
   SumOf<T> sumOf(int64_t i, int64_t r, int64_t c, int64_t begin, int64_t end) const {
     SumOf<T> total = 0;
     if constexpr (std::is_same_v<T, BF16>)
@@ -136,6 +157,22 @@ TEST_CASE("products of float32") { checkShapes<float>(DType::Float32); }
 TEST_CASE("products of float64") { checkShapes<double>(DType::Float64); }
 TEST_CASE("products of float16") { checkShapes<F16>(DType::Float16); }
 TEST_CASE("products of bfloat16") { checkShapes<BF16>(DType::BFloat16); }
+
+template <typename T> void checkPanels(DType dtype) {
+  for (auto [m, n, k] : {std::array<int64_t, 3>{1, 32, 300}, {40, 45, 513}, {300, 96, 70}})
+    for (bool isTransposed : {false, true})
+      for (unsigned threads : {1u, 2u}) {
+        Case<T> product(dtype, 1, m, n, k, false, isTransposed);
+        CHECK(sameBits(product.computedByPanels(threads), product.computed(1)));
+      }
+}
+
+TEST_CASE("a right operand that was packed before gives the same bits") {
+  checkPanels<float>(DType::Float32);
+  checkPanels<double>(DType::Float64);
+  checkPanels<F16>(DType::Float16);
+  checkPanels<BF16>(DType::BFloat16);
+}
 
 TEST_CASE("numbers of bfloat16 below the normal ones are zeros on every level") {
   Case<BF16> product(DType::BFloat16, 1, 20, 40, 64, false, false);

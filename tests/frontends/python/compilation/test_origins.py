@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
+from tessera import jit
 from tessera.autodiff import GradManager
 
 from tests.support.helper import difference
 
 IMAGE, KERNEL, ROWS = (2, 16, 14, 14), (32, 16, 3, 3), (40, 24)
-LIBRARY = {  # what oneDNN has in float32, at sizes that it is called for: shapes of operands, call
+PRODUCTS = {  # by loops of our own around generated kernels: shapes of operands, call
     "matmul": ([ROWS, (24, 16)], F.matmul),
     "matmul of transposed": ([ROWS, (40, 16)], lambda x, w: F.matmul(x, w, transpose_a=True)),
     "matmul of batches": ([(3, *ROWS), (3, 24, 16)], F.matmul),
     "linear": ([ROWS, (16, 24)], F.linear),
+}
+LIBRARY = {  # what oneDNN has in float32, at sizes that it is called for
     "conv2d": ([IMAGE, KERNEL], lambda x, w: F.conv2d(x, w, None, 1, 1)),
     "conv2d, strided": ([IMAGE, KERNEL], lambda x, w: F.conv2d(x, w, None, 2, 0)),
     "conv2d, grouped": (
@@ -36,14 +39,28 @@ def test_the_library_computes_what_it_has(name):
     assert counts["results_of_libraries"] == 1 and counts["results_of_loops"] == 0, counts
 
 
-@pytest.mark.parametrize("name", LIBRARY)
-def test_the_library_computes_its_gradients(name):
-    shapes, call = LIBRARY[name]
+def counts_of_gradients(shapes, call):
     operands = ones(shapes)
     with GradManager().attach(operands) as manager:
         loss = (call(*operands) ** 2).sum()
-        counts = difference(lambda: manager.backward(loss))
-    assert counts["results_of_libraries"] >= len(shapes) and not counts["results_of_loops"], counts
+        return difference(lambda: manager.backward(loss))
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_the_library_computes_its_gradients(name):
+    counts = counts_of_gradients(*LIBRARY[name])
+    origins = counts["results_of_libraries"], counts["results_of_loops"]
+    assert origins[0] >= len(LIBRARY[name][0]) and not origins[1], counts
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_no_library_computes_products_and_their_gradients(name):
+    shapes, call = PRODUCTS[name]
+    operands = ones(shapes)
+    forward = difference(lambda: call(*operands))
+    assert forward["results_of_loops"] == 1 and not forward["results_of_libraries"], forward
+    backward = counts_of_gradients(shapes, call)
+    assert backward["results_of_loops"] >= 2 and not backward["results_of_libraries"], backward
 
 
 LOOPS = {  # few products, those by a vector, no kernel of the library, the allow-list
@@ -64,8 +81,10 @@ def test_our_own_loops_are_no_library(name):
 
 
 def test_a_program_of_a_library_and_of_loops_counts_as_both():
-    query, key, nothing = ones([(2, 40, 24), (2, 40, 24), (2, 40, 0)])
-    counts = difference(lambda: F.scaled_dot_product_attention(query, key, nothing))
+    operands = ones([IMAGE, KERNEL, (14, 14)])
+    call = jit.trace(lambda x, w, y: F.matmul(F.conv2d(x, w, None, 1, 1), y))
+    call(*operands), call(*operands)
+    counts = difference(lambda: call(*operands))
     assert counts["results_of_libraries"] == counts["results_of_loops"] == counts["results"], counts
 
 
