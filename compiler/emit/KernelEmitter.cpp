@@ -6,6 +6,7 @@
 #include "compiler/emit/KernelPieces.h"
 #include "compiler/emit/KernelScans.h"
 #include "compiler/emit/KernelTiles.h"
+#include "compiler/emit/KernelWindows.h"
 #include "compiler/emit/Reduction.h"
 #include "compiler/lanes/LaneConversion.h"
 
@@ -27,20 +28,20 @@ constexpr unsigned kLeastLanes = 4;
 
 class KernelEmitter : KernelLoops {
 public:
-  KernelEmitter(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const KernelBuilder::Arguments &args,
-                KernelBuilder &k, ThreadTeam *team = nullptr)
-      : KernelLoops(b, k), spec(spec), plan(plan), args(args), team(team), pieces(spec, b, k) {}
+  explicit KernelEmitter(KernelBuilder &k, ThreadTeam *team = nullptr)
+      : KernelLoops(k.b, k.scopes), k(k), spec(k.spec), plan(k.plan), args(k.args), team(team),
+        pieces(spec, b, scopes, k.sizes), windows(spec, b, scopes, k.sizes) {}
 
   /// The elements or rows of a thread of a grid.
   void grid(const GridWalk &walk) {
-    k.loop(walk.first, walk.count, walk.step, {}, [&](V index, llvm::ArrayRef<V>) {
+    scopes.loop(walk.first, walk.count, walk.step, {}, [&](V index, llvm::ArrayRef<V>) {
       enterElement(index);
       if (!spec.numReduced)
-        k.storeElements();
+        k.nodes.storeElements();
       else if (spec.scatters())
         writeInOrder();
       else if (spec.scans())
-        KernelScans(spec, b, k).alone();
+        KernelScans(k).alone();
       else if (spec.order == ReductionOrder::Sequential)
         reduceColumn();
       else
@@ -56,13 +57,13 @@ public:
     if (lanesAreParallel())
       hi = select(lt(args.innerLo, args.innerHi), hi, lo);
     if (!outer) {
-      k.when(lt(lo, hi), {}, [&] { return row(args.innerLo), Values(); });
+      scopes.when(lt(lo, hi), {}, [&] { return row(args.innerLo), Values(); });
       return;
     }
     Values start(outer - 1, V());
     V rest = lo;
     for (unsigned g = outer - 1; g > 0; --g) {
-      V size = k.size(g), divisor = select(gt(size, b.index(0)), size, b.index(1));
+      V size = k.sizes.size(g), divisor = select(gt(size, b.index(0)), size, b.index(1));
       V quotient = b.binary(LaneBuilder::Bin::UDiv, rest, divisor);
       start[g - 1] = rest - quotient * divisor;
       rest = quotient;
@@ -72,14 +73,14 @@ public:
       start.clear();
     std::optional<KernelTiles> tiles;
     if (KernelTiles::suit(spec)) {
-      tiles.emplace(spec, b, k, args);
+      tiles.emplace(k);
       start.append({tiles->start().next, tiles->start().column});
     }
-    k.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
-      k.enterRow(index);
+    scopes.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
+      k.indices.enterRow(index);
       llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
       for (unsigned g = 0; g < outer; ++g)
-        k.enterGroup(g, indices[g]);
+        scopes.enterGroup(g, indices[g]);
       KernelTiles::Progress progress = {V(), args.innerLo};
       if (tiles)
         progress = tiles->compute(index, indices[outer - 1], {carried.end()[-2], carried.back()});
@@ -89,7 +90,7 @@ public:
         next[g] = next[g] + b.index(1);
         if (!g)
           break;
-        V wraps = eq(next[g], k.size(g));
+        V wraps = eq(next[g], k.sizes.size(g));
         next[g] = select(wraps, b.index(0), next[g]);
         // The next outer index advances only when this one wraps; undo its advance otherwise.
         next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
@@ -101,21 +102,21 @@ public:
   }
 
 private:
-  using Range = KernelBuilder::Range;
+  using Range = IndexRange;
   using Box = KernelPieces::Box;
 
   /// Enters element `linear` of the row-major parallel domain.
   void enterElement(V linear) {
-    k.enterRow(linear);
+    k.indices.enterRow(linear);
     if (!spec.numParallel)
       return;
     V rest = linear;
     for (unsigned group = spec.numParallel - 1; group > 0; --group) {
-      V size = k.size(group), quotient = b.binary(LaneBuilder::Bin::UDiv, rest, size);
-      k.enterGroup(group, rest - quotient * size);
+      V size = k.sizes.size(group), quotient = b.binary(LaneBuilder::Bin::UDiv, rest, size);
+      scopes.enterGroup(group, rest - quotient * size);
       rest = quotient;
     }
-    k.enterGroup(0, rest);
+    scopes.enterGroup(0, rest);
   }
 
   bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
@@ -130,10 +131,11 @@ private:
 
   /// The elements of a thread of a team: each kLanes-th.
   Values threadLoop(Range range, unsigned group, llvm::ArrayRef<V> init, Body body) {
-    return k.loop(range.lo + team->lane(), range.hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
-      k.enterGroup(group, index);
-      return body(values);
-    });
+    return scopes.loop(range.lo + team->lane(), range.hi, b.index(kLanes), init,
+                       [&](V index, llvm::ArrayRef<V> values) {
+                         scopes.enterGroup(group, index);
+                         return body(values);
+                       });
   }
 
   /// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
@@ -144,7 +146,7 @@ private:
       return threadLoop(box[first], group, init, body);
     if (isLast && !lanesAreParallel())
       return vectorLoop(box[first].lo, box[first].hi, group, init, body);
-    Range within = spec.order == ReductionOrder::Lanes ? box[first] : k.withinReduced(first);
+    Range within = spec.order == ReductionOrder::Lanes ? box[first] : windows.withinReduced(first);
     return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
       return isLast ? body(values) : reducedLoops(first + 1, box, values, body);
     });
@@ -153,13 +155,13 @@ private:
   Reductions reductionsOf(llvm::ArrayRef<int> nodes) {
     Reductions reductions;
     for (int index : nodes)
-      reductions.emplace_back(k, b, spec, index);
+      reductions.emplace_back(k, index);
     return reductions;
   }
 
   void define(llvm::ArrayRef<int> nodes, llvm::MutableArrayRef<Reduction> reductions, llvm::ArrayRef<V> folded) {
     for (auto [reduction, index] : llvm::zip_equal(reductions, nodes)) {
-      k.define(index, reduction.finish(folded.take_front(reduction.numParts())));
+      k.nodes.define(index, reduction.finish(folded.take_front(reduction.numParts())));
       folded = folded.drop_front(reduction.numParts());
     }
   }
@@ -168,8 +170,8 @@ private:
   Values foldAcrossLanes(const Box &box, Reductions &reductions) {
     Values init = eachOf(reductions, [&](Reduction &r) { return team ? r.startOf(team->lane()) : r.start(); });
     Values parts = reducedLoops(0, box, init, [&](llvm::ArrayRef<V> carried) {
-      Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
-      k.storeElements();
+      Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, scopes.mask()); }, carried);
+      k.nodes.storeElements();
       return next;
     });
     return eachOf(reductions, [&](Reduction &r, auto own) { return team ? r.fold(own, *team) : r.fold(own); }, parts);
@@ -185,7 +187,7 @@ private:
       llvm::function_ref<void(V, llvm::ArrayRef<V>)> use = [](V, llvm::ArrayRef<V>) {}) {
     V size = b.index(kReductionChunk);
     Values none = KernelPieces::noTotals(reductions);
-    return k.loop(range.lo, range.hi, size, none, [&](V start, llvm::ArrayRef<V> before) {
+    return scopes.loop(range.lo, range.hi, size, none, [&](V start, llvm::ArrayRef<V> before) {
       V end = start + size;
       auto fold = [&](const Box &piece) { return foldAcrossLanes(piece, reductions); };
       Range chunk = {start, select(lt(end, range.hi), end, range.hi)};
@@ -201,7 +203,7 @@ private:
 
   void reduceAcrossLanes() {
     for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
-      k.enterPhase(phase);
+      k.phases.enter(phase);
       llvm::SmallVector<int> nodes = reducesOf(phase);
       Reductions reductions = reductionsOf(nodes);
       if (spec.goesInChunks())
@@ -209,14 +211,14 @@ private:
       else
         define(nodes, reductions, pieces.resultsOf(foldPieces(reductions), reductions));
     }
-    k.storeRows();
+    k.nodes.storeRows();
   }
 
   /// The inner range is one of chunks. Where there is scratch, it has the results of all chunks: a call leaves those of
   /// its range there, and one with an empty range ends the reduction.
   void reduceInParts() {
     constexpr unsigned kShift = llvm::ConstantLog2<kReductionChunk>();
-    k.enterPhase(0);
+    k.phases.enter(0);
     llvm::SmallVector<int> nodes = reducesOf(0);
     Reductions reductions = reductionsOf(nodes);
     V size = pieces.wholeOfLast().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
@@ -226,16 +228,16 @@ private:
     };
     Range range{shl(args.innerLo, kShift), select(lt(end, size), end, size)};
     Values first = foldChunks(range, reductions, [&](V start, llvm::ArrayRef<V> folded) {
-      k.when(bitNot(alone), {}, [&] {
+      scopes.when(bitNot(alone), {}, [&] {
         for (auto [number, part] : llvm::enumerate(folded))
           b.store(part, placeOf(lshr(start, kShift), number));
         return Values();
       });
     });
-    k.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
+    scopes.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
       V count = select(alone, b.index(0), lshr(size + b.index(kReductionChunk - 1), kShift));
       defineTotals(nodes, reductions,
-                   k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
+                   scopes.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
                      size_t number = 0;
                      return eachOf(
                          reductions,
@@ -247,7 +249,7 @@ private:
                          },
                          before);
                    }));
-      k.storeRows();
+      k.nodes.storeRows();
       return Values();
     });
   }
@@ -276,7 +278,7 @@ private:
       return vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
         for (Reduction &state : states)
           state.stepColumns();
-        k.storeElements();
+        k.nodes.storeElements();
         return Values();
       });
     });
@@ -291,7 +293,8 @@ private:
       columnPiece(start, end, piece, states);
       if (inPieces) {
         V isLast = pieces.isLast(piece);
-        k.when(bitNot(isFirst[0] & isLast), {}, [&] { return addColumns(end - start, isFirst[0], isLast, states); });
+        scopes.when(bitNot(isFirst[0] & isLast), {},
+                    [&] { return addColumns(end - start, isFirst[0], isLast, states); });
       }
       return Values{b.constantBits(Elem::I1, false, 0)};
     });
@@ -308,33 +311,33 @@ private:
 
   void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last) {
     llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
-    for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phaseNow()))
+    for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phases.now()))
       buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
     vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
       define(reduces, states, eachOf(states, [](Reduction &r) { return r.foldColumns(); }));
       for (auto [index, buffer] : buffers)
-        k.keep(index, buffer);
+        k.phases.keep(k.nodes.lanesOf(index), buffer);
       if (last)
-        k.storeRows();
+        k.nodes.storeRows();
       return Values();
     });
     for (auto [index, buffer] : buffers)
-      k.hold(index, buffer);
+      k.phases.hold(index, buffer);
   }
 
   void reduceInColumns() {
     unsigned bytes = 1;
     for (unsigned i = 0; i < spec.nodes.size(); ++i)
       if (spec.nodes[i].kind == NodeKind::Reduce)
-        bytes = std::max(bytes, Reduction(k, b, spec, i).bytesPerVector());
+        bytes = std::max(bytes, Reduction(k, int(i)).bytesPerVector());
     unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
     V step = b.index(int64_t(vectors) * kLanes), hi = args.innerHi;
-    k.loop(args.innerLo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
-      k.enterBlock(start);
+    scopes.loop(args.innerLo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
+      k.indices.enterBlock(start);
       V end = start + step;
       end = select(lt(end, hi), end, hi);
       for (unsigned phase = 0; phase < std::max(plan.numPhases, 1u); ++phase) {
-        k.enterPhase(phase);
+        k.phases.enter(phase);
         llvm::SmallVector<int> reduces = reducesOf(phase);
         Reductions states = reductionsOf(reduces);
         if (plan.numPhases)
@@ -351,18 +354,18 @@ private:
   /// through the same positions. They are the widest of which one fits into the row, and the last overlaps the one
   /// before.
   void reduceInSequence() {
-    k.enterPhase(0);
+    k.phases.enter(0);
     unsigned columns = spec.numParallel - 1;
     auto clamp = [](V x, V lo, V hi) { return select(lt(x, lo), lo, select(lt(hi, x), hi, x)); };
-    Range whole = k.wholeColumns();
+    Range whole = windows.wholeColumns();
     V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi), done = start;
     auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
     indexLoop(args.innerLo, start, columns, {}, reduce);
     for (unsigned width = kLanes; width >= kLeastLanes; width /= 2) {
       LaneBuilder::Narrower narrower(b, width);
       V last = end - b.index(width), stop = select(lt(last, start), done, end);
-      k.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
-        k.enterLanes(columns, select(lt(last, index), last, index));
+      scopes.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
+        scopes.enterLanes(columns, select(lt(last, index), last, index));
         return reduce(none);
       });
       done = stop;
@@ -373,30 +376,29 @@ private:
   void reduceColumn() {
     llvm::SmallVector<int> nodes = reducesOf(0);
     Reductions reductions = reductionsOf(nodes);
-    Values none = eachOf(reductions, [&](Reduction &r) { return k.hasLanes() ? r.start() : r.none(); });
+    Values none = eachOf(reductions, [&](Reduction &r) { return scopes.hasLanes() ? r.start() : r.none(); });
     define(nodes, reductions, reducedLoops(0, pieces.whole(), none, [&](llvm::ArrayRef<V> carried) {
              return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
            }));
-    k.storeRows();
+    k.nodes.storeRows();
   }
 
   /// What a thread writes at indices, element by element.
   void writeInOrder() {
-    reducedLoops(0, pieces.whole(), {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
+    reducedLoops(0, pieces.whole(), {}, [&](llvm::ArrayRef<V>) { return k.nodes.storeElements(), Values(); });
   }
 
   /// Each position of what is walked in order goes through all columns, so that it finds its place once, and what is
   /// written there lies side by side.
   void writeInColumns() {
-    k.enterPhase(0);
+    k.phases.enter(0);
     columnPiece(args.innerLo, args.innerHi, pieces.whole(), {});
   }
 
   /// The columns of the open row from `first` on.
   void row(V first) {
     if (spec.scans())
-      return lanesAreParallel() ? KernelScans(spec, b, k).columns(args.innerLo, args.innerHi)
-                                : KernelScans(spec, b, k).row();
+      return lanesAreParallel() ? KernelScans(k).columns(args.innerLo, args.innerHi) : KernelScans(k).row();
     if (spec.order == ReductionOrder::Sequential && !spec.scatters())
       return reduceInSequence();
     if (plan.scratchBytesPerChunk)
@@ -407,20 +409,22 @@ private:
       return spec.scatters() ? writeInColumns() : reduceInColumns();
     unsigned group = spec.numParallel - 1;
     if (hasLongBody(spec))
-      return wholeLoop(first, args.innerHi, group, [&] { k.storeElements(); });
+      return wholeLoop(first, args.innerHi, group, [&] { k.nodes.storeElements(); });
     if (hasScalarTail(spec))
-      return scalarTailLoop(first, args.innerHi, group, [&] { k.storeElements(); });
+      return scalarTailLoop(first, args.innerHi, group, [&] { k.nodes.storeElements(); });
     vectorLoop(first, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
-      k.storeElements();
+      k.nodes.storeElements();
       return Values();
     });
   }
 
+  KernelBuilder &k;
   const KernelSpec &spec;
   const KernelPlan &plan;
-  const KernelBuilder::Arguments &args;
+  const KernelArguments &args;
   ThreadTeam *team; // of a grid whose threads are no lanes
   KernelPieces pieces;
+  KernelWindows windows;
 };
 
 /// The spec of a grid: lanes go along the rows, where operands have the classes that the strides there allow. A thread
@@ -449,11 +453,11 @@ void emitGridBody(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, 
                   mlir::Operation *end, const KernelEmitOptions &options, ThreadTeam *team) {
   KernelSpec grid = gridSpec(spec);
   KernelPlan plan = planKernel(grid, LaterPasses::Recompute);
-  KernelBuilder::Arguments args;
+  KernelArguments args;
   args.ptrs = pointers;
   args.dims = dims;
   KernelBuilder k(grid, plan, b, args, options.narrowMasks, end);
-  KernelEmitter(grid, plan, b, args, k, teamOf(spec) > 1 ? team : nullptr).grid(walk);
+  KernelEmitter(k, teamOf(spec) > 1 ? team : nullptr).grid(walk);
 }
 
 KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
@@ -472,15 +476,15 @@ KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelS
 
   LaneBuilder b(ops, loc, entry);
   auto bound = [&](unsigned i) { return b.wrap(entry->getArgument(i), Elem::I64, false); };
-  KernelBuilder::Arguments args{
+  KernelArguments args{
       entry->getArgument(0), entry->getArgument(1), entry->getArgument(2), bound(3), bound(4), bound(5), bound(6)};
   KernelPlan plan = planKernel(spec);
   if (spec.contracts()) {
     emitContraction(spec, b, args.ptrs, args.dims, args.outerLo, options.multipliesPairs);
     return plan;
   }
-  KernelBuilder builder(spec, plan, b, args, options.narrowMasks, entry->getTerminator());
-  KernelEmitter(spec, plan, b, args, builder).rows();
+  KernelBuilder k(spec, plan, b, args, options.narrowMasks, entry->getTerminator());
+  KernelEmitter(k).rows();
   return plan;
 }
 

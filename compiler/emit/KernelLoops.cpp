@@ -6,15 +6,15 @@ namespace tess::compiler {
 using Values = LaneBuilder::Values;
 
 Values KernelLoops::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward) {
-  return k.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
-    k.enterGroup(group, backward ? lo + hi - b.index(1) - index : index);
+  return scopes.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
+    scopes.enterGroup(group, backward ? lo + hi - b.index(1) - index : index);
     return body(values);
   });
 }
 
 Values KernelLoops::lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward) {
-  return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
-    k.enterLanes(group, backward ? lo + hi - b.index(kLanes) - index : index);
+  return scopes.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
+    scopes.enterLanes(group, backward ? lo + hi - b.index(kLanes) - index : index);
     return body(values);
   });
 }
@@ -23,9 +23,9 @@ Values KernelLoops::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> ini
   V rest = (hi - lo) & b.index(kLanes - 1);
   V tail = backward ? lo : hi - rest, end = backward ? lo + rest : hi;
   Values carried = lanesLoop(backward ? end : lo, backward ? hi : tail, group, init, body, backward);
-  return k.when(lt(tail, end), carried, [&] {
-    k.enterLanes(group, tail);
-    k.limitLanes(rest);
+  return scopes.when(lt(tail, end), carried, [&] {
+    scopes.enterLanes(group, tail);
+    scopes.limitLanes(rest);
     return body(carried);
   });
 }
@@ -38,9 +38,9 @@ void KernelLoops::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<
 }
 
 void KernelLoops::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-  k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
-    k.enterLanes(group, index);
-    k.limitLanesAtEnd(hi - index);
+  scopes.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
+    scopes.enterLanes(group, index);
+    scopes.limitLanesAtEnd(hi - index);
     body();
     return Values();
   });

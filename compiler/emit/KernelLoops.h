@@ -1,7 +1,7 @@
 //===- KernelLoops.h - loops over one group of the domain -------*- C++ -*-===//
 #pragma once
 
-#include "compiler/emit/KernelBuilder.h"
+#include "compiler/emit/KernelScopes.h"
 
 namespace tess::compiler {
 
@@ -12,7 +12,7 @@ public:
   using Values = LaneBuilder::Values;
   using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
 
-  KernelLoops(LaneBuilder &b, KernelBuilder &k) : b(b), k(k) {}
+  KernelLoops(LaneBuilder &b, KernelScopes &scopes) : b(b), scopes(scopes) {}
 
   /// One position at a time.
   Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body, bool backward = false);
@@ -28,7 +28,7 @@ public:
 
 protected:
   LaneBuilder &b;
-  KernelBuilder &k;
+  KernelScopes &scopes;
 };
 
 } // namespace tess::compiler

@@ -8,7 +8,8 @@ namespace tess::compiler {
 using runtime::kSumPiece;
 using Values = KernelPieces::Values;
 
-KernelPieces::KernelPieces(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k) : spec(spec), b(b), k(k) {
+KernelPieces::KernelPieces(const KernelSpec &spec, LaneBuilder &b, KernelScopes &scopes, KernelSizes &sizes)
+    : spec(spec), b(b), scopes(scopes), sizes(sizes) {
   if (spec.numReduced == 1 && spec.order == ReductionOrder::Lanes)
     firstEnd = endOf(b.index(0), b.index(kSumPiece), wholeOfLast().hi);
 }
@@ -17,12 +18,12 @@ bool KernelPieces::suit(llvm::ArrayRef<Reduction> reductions) {
   return llvm::any_of(reductions, [](const Reduction &r) { return r.sumsFloats(); });
 }
 
-KernelPieces::Range KernelPieces::wholeOfLast() { return {b.index(0), k.size(spec.numGroups() - 1)}; }
+KernelPieces::Range KernelPieces::wholeOfLast() { return {b.index(0), sizes.size(spec.numGroups() - 1)}; }
 
 KernelPieces::Box KernelPieces::whole() {
   Box box;
   for (unsigned reduced = 0; reduced < spec.numReduced; ++reduced)
-    box.push_back({b.index(0), k.size(spec.numParallel + reduced)});
+    box.push_back({b.index(0), sizes.size(spec.numParallel + reduced)});
   return box;
 }
 
@@ -38,7 +39,7 @@ V KernelPieces::positionsOfPiece(unsigned reduced) {
   auto notZero = [&](V count) { return select(lt(count, b.index(1)), b.index(1), count); };
   V steps = lshr(wholeOfLast().hi + b.index(kLanes - 1), llvm::ConstantLog2<kLanes>());
   for (unsigned inner = reduced + 1; inner + 1 < spec.numReduced; ++inner)
-    steps = steps * k.size(spec.numParallel + inner);
+    steps = steps * sizes.size(spec.numParallel + inner);
   return notZero(b.binary(LaneBuilder::Bin::UDiv, b.index(kSumPiece / kLanes), notZero(steps)));
 }
 
@@ -47,7 +48,7 @@ Values KernelPieces::cut(unsigned first, Box box, llvm::ArrayRef<V> init, Body b
     return body(box, init);
   Range all = box[first];
   V step = positionsOfPiece(first);
-  return k.loop(all.lo, all.hi, step, init, [&](V start, llvm::ArrayRef<V> carried) {
+  return scopes.loop(all.lo, all.hi, step, init, [&](V start, llvm::ArrayRef<V> carried) {
     box[first] = {start, endOf(start, step, all.hi)};
     return cut(first + 1, box, carried, body);
   });
@@ -84,7 +85,7 @@ KernelPieces::Folded KernelPieces::foldAll(Reductions &reductions, Fold fold) {
   Values found = cut(0, whole(), init, [&](const Box &piece, llvm::ArrayRef<V> carried) {
     llvm::ArrayRef<V> before = carried.slice(1, count - 1), last = carried.drop_front(count);
     Values next = {carried[0] + b.index(1)};
-    next.append(k.when(lt(b.index(0), carried[0]), before, [&] { return addTotals(reductions, before, last); }));
+    next.append(scopes.when(lt(b.index(0), carried[0]), before, [&] { return addTotals(reductions, before, last); }));
     next.append(fold(piece));
     return next;
   });
@@ -115,7 +116,7 @@ KernelPieces::Folded KernelPieces::foldAlongOne(Range range, V firstEnd, Reducti
     carried.append(addTotals(reductions, all.slice(2, count - 2), all.drop_front(count)));
     return carried;
   };
-  Values found = k.loopWhile(init, body, isMore, next);
+  Values found = scopes.loopWhile(init, body, isMore, next);
   llvm::ArrayRef<V> all = found;
   return {lt(range.lo, all[0]), Values(all.slice(2, count - 2)), Values(all.drop_front(count))};
 }
@@ -123,7 +124,7 @@ KernelPieces::Folded KernelPieces::foldAlongOne(Range range, V firstEnd, Reducti
 Values KernelPieces::resultsOf(const Folded &folded, Reductions &reductions) {
   if (!folded.isSeveral)
     return folded.last;
-  return k.when(folded.isSeveral, folded.last, [&] {
+  return scopes.when(folded.isSeveral, folded.last, [&] {
     Values totals = addTotals(reductions, folded.before, folded.last);
     return eachOf(reductions, [](Reduction &r, auto own) { return r.resultOf(own); }, totals);
   });

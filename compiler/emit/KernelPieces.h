@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/emit/KernelBuilder.h"
+#include "compiler/emit/KernelWindows.h"
 #include "compiler/emit/Reduction.h"
 
 #include <vector>
@@ -20,13 +20,13 @@ using Reductions = std::vector<Reduction>; // no list that assigns: a reduction 
 class KernelPieces {
 public:
   using Values = LaneBuilder::Values;
-  using Range = KernelBuilder::Range;
+  using Range = IndexRange;
   /// Positions in each reduced group.
   using Box = llvm::SmallVector<Range, 4>;
   using Body = llvm::function_ref<Values(const Box &, llvm::ArrayRef<V>)>;
 
   /// Must be made before the loops of a kernel.
-  KernelPieces(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k);
+  KernelPieces(const KernelSpec &spec, LaneBuilder &b, KernelScopes &scopes, KernelSizes &sizes);
 
   /// Whether some of the reductions is a float sum.
   static bool suit(llvm::ArrayRef<Reduction> reductions);
@@ -67,7 +67,8 @@ private:
 
   const KernelSpec &spec;
   LaneBuilder &b;
-  KernelBuilder &k;
+  KernelScopes &scopes;
+  KernelSizes &sizes;
   V firstEnd; // of the first piece of the only group
 };
 

@@ -18,8 +18,7 @@ constexpr unsigned kBlockBytes = 16384, kStridedVectors = 4;
 // A function of more instructions is emitted once for all lanes.
 constexpr unsigned kLong = 4;
 
-KernelScans::KernelScans(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k)
-    : KernelLoops(b, k), spec(spec), walked(spec.numParallel) {
+KernelScans::KernelScans(KernelBuilder &k) : KernelLoops(k.b, k.scopes), k(k), spec(k.spec), walked(spec.numParallel) {
   for (auto [index, node] : llvm::enumerate(spec.nodes))
     if (node.kind == NodeKind::Scan)
       scans.push_back(int(index));
@@ -33,18 +32,16 @@ Values KernelScans::starts(bool vector) {
   });
 }
 
-V KernelScans::argument(int node) { return k.hasLanes() ? k.lanesOf(node) : k.node(node).value; }
-
 /// Whether an element is the first one that is taken.
 V KernelScans::isFirst() {
-  V here = k.indexOf(walked), first = isBackward() ? k.size(walked) - b.index(1) : b.index(0);
-  bool isAlongRow = k.hasLanes() && spec.vectorAxis == VectorAxis::Reduced;
+  V here = scopes.indexOf(walked), first = isBackward() ? k.sizes.size(walked) - b.index(1) : b.index(0);
+  bool isAlongRow = scopes.hasLanes() && spec.vectorAxis == VectorAxis::Reduced;
   return isAlongRow ? eq(b.splat(here) + b.iota(Elem::I64), b.splat(first)) : eq(here, first);
 }
 
 /// The weights of the current elements, or null. That of the first one does not count, whatever it is.
 V KernelScans::weight(const KernelNode &node) {
-  return node.args.size() == 1 ? V() : select(isFirst(), 1.0, argument(node.args[1]));
+  return node.args.size() == 1 ? V() : select(isFirst(), 1.0, k.nodes.current(node.args[1]));
 }
 
 V KernelScans::combine(const KernelNode &node, V carry, V x, V weight) {
@@ -55,20 +52,20 @@ void KernelScans::define(int index, V value) {
   const KernelNode &node = spec.nodes[index];
   if (node.exclusive && node.fn == ScalarFn::Add && isFloat(node.dtype))
     value = select(isFirst(), 0.0, value); // the sum of no elements is 0, not the neutral -0
-  k.define(index, node.roundsHere ? roundTo(value, node.dtype) : value);
+  k.nodes.define(index, node.roundsHere ? roundTo(value, node.dtype) : value);
 }
 
 /// Takes in one element, in each lane that of its own column; returns the value after it.
 V KernelScans::step(int index, V carry) {
   const KernelNode &node = spec.nodes[index];
-  V x = argument(node.args[0]), next = combine(node, carry, x, weight(node));
+  V x = k.nodes.current(node.args[0]), next = combine(node, carry, x, weight(node));
   define(index, node.exclusive ? carry : next);
   return next;
 }
 
 /// The value after a vector of elements, and the values of its lanes.
 Values KernelScans::takeLanes(const KernelNode &node, V carry, V x, V weight) {
-  V out = b.undef(x.elem(), true), mask = k.mask();
+  V out = b.undef(x.elem(), true), mask = scopes.mask();
   for (unsigned i = 0; i < kLanes; ++i) {
     unsigned lane = isBackward() ? kLanes - 1 - i : i;
     V next = combine(node, carry, b.extract(x, lane), weight ? b.extract(weight, lane) : V());
@@ -82,7 +79,7 @@ Values KernelScans::takeLanes(const KernelNode &node, V carry, V x, V weight) {
 
 /// The same in a loop.
 Values KernelScans::takeLanesInLoop(const KernelNode &node, V carry, V x, V weight) {
-  V mask = k.mask(), last = b.index(kLanes - 1);
+  V mask = scopes.mask(), last = b.index(kLanes - 1);
   return b.forLoop(b.index(0), b.index(kLanes), b.index(1), {carry, x}, [&](V i, llvm::ArrayRef<V> before) {
     V lane = isBackward() ? last - i : i;
     V next = combine(node, before[0], b.extractAt(x, lane), weight ? b.extractAt(weight, lane) : V());
@@ -94,7 +91,7 @@ Values KernelScans::takeLanesInLoop(const KernelNode &node, V carry, V x, V weig
 
 V KernelScans::stepAlongRow(int index, V carry) {
   const KernelNode &node = spec.nodes[index];
-  V x = argument(node.args[0]), factors = weight(node);
+  V x = k.nodes.current(node.args[0]), factors = weight(node);
   Values done =
       infoOf(node.fn).cost > kLong ? takeLanesInLoop(node, carry, x, factors) : takeLanes(node, carry, x, factors);
   define(index, done[1]);
@@ -105,21 +102,21 @@ V KernelScans::stepAlongRow(int index, V carry) {
 Values KernelScans::advance(llvm::ArrayRef<V> carried) {
   Values next;
   for (auto [index, carry] : llvm::zip_equal(scans, carried))
-    next.push_back(k.hasLanes() ? stepAlongRow(index, carry) : step(index, carry));
-  k.storeElements();
+    next.push_back(scopes.hasLanes() ? stepAlongRow(index, carry) : step(index, carry));
+  k.nodes.storeElements();
   return next;
 }
 
 void KernelScans::row() {
   auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
-  vectorLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
-  k.storeRows();
+  vectorLoop(b.index(0), k.sizes.size(walked), walked, starts(/*vector=*/false), body, isBackward());
+  k.nodes.storeRows();
 }
 
 void KernelScans::alone() {
   auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
-  indexLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
-  k.storeRows();
+  indexLoop(b.index(0), k.sizes.size(walked), walked, starts(/*vector=*/false), body, isBackward());
+  k.nodes.storeRows();
 }
 
 /// A block of columns goes along together, so that neighbours are read from every row; the values before wait in
@@ -134,9 +131,9 @@ void KernelScans::columns(V lo, V hi) {
   for (int index : scans)
     carries.push_back(b.stackBuffer(computeElem(spec.nodes[index].dtype), vectors, true));
   V step = b.index(int64_t(vectors) * kLanes);
-  k.loop(lo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
+  scopes.loop(lo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
     V end = start + step;
-    k.enterBlock(start);
+    k.indices.enterBlock(start);
     block(start, select(lt(end, hi), end, hi), carries);
     return Values();
   });
@@ -153,16 +150,16 @@ void KernelScans::block(V start, V end, llvm::ArrayRef<mlir::Value> carries) {
   auto advanceColumns = [&](llvm::ArrayRef<V>) {
     for (auto [index, memory] : llvm::zip_equal(scans, carries)) {
       Elem elem = computeElem(spec.nodes[index].dtype);
-      mlir::Value address = b.address(memory, k.columnInBlock(), elem);
+      mlir::Value address = b.address(memory, k.indices.columnInBlock(), elem);
       b.store(step(index, b.load(address, elem, true)), address);
     }
-    k.storeElements();
+    k.nodes.storeElements();
     return Values();
   };
   auto row = [&](llvm::ArrayRef<V>) { return vectorLoop(start, end, column, {}, advanceColumns); };
-  indexLoop(b.index(0), k.size(walked), walked, {}, row, isBackward());
+  indexLoop(b.index(0), k.sizes.size(walked), walked, {}, row, isBackward());
   if (llvm::any_of(spec.stores, [&](const KernelStore &store) { return !isFullStore(spec, store); }))
-    vectorLoop(start, end, column, {}, [&](llvm::ArrayRef<V>) { return k.storeRows(), Values(); });
+    vectorLoop(start, end, column, {}, [&](llvm::ArrayRef<V>) { return k.nodes.storeRows(), Values(); });
 }
 
 } // namespace tess::compiler

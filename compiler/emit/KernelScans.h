@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/emit/KernelBuilder.h"
 #include "compiler/emit/KernelLoops.h"
 
 namespace tess::compiler {
@@ -14,7 +15,7 @@ namespace tess::compiler {
 /// Emits a kernel with Scan nodes, a row or a block of columns at a time.
 class KernelScans : KernelLoops {
 public:
-  KernelScans(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k);
+  explicit KernelScans(KernelBuilder &k);
 
   /// A row whose lanes are its elements.
   void row();
@@ -26,7 +27,6 @@ public:
 private:
   bool isBackward() const { return spec.order == ReductionOrder::Backward; }
   Values starts(bool vector);
-  V argument(int node);
   V isFirst();
   V weight(const KernelNode &node);
   V combine(const KernelNode &node, V carry, V x, V weight);
@@ -38,6 +38,7 @@ private:
   Values takeLanesInLoop(const KernelNode &node, V carry, V x, V weight);
   void block(V start, V end, llvm::ArrayRef<mlir::Value> carries);
 
+  KernelBuilder &k;
   const KernelSpec &spec;
   const unsigned walked; // the group
   llvm::SmallVector<int> scans;

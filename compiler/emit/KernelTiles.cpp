@@ -18,14 +18,14 @@ bool KernelTiles::suit(const KernelSpec &spec) {
          !spec.numLookups;
 }
 
-KernelTiles::KernelTiles(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k, const KernelBuilder::Arguments &args)
-    : KernelLoops(b, k), spec(spec), args(args), rows(spec.numParallel - 2) {
+KernelTiles::KernelTiles(KernelBuilder &k)
+    : KernelLoops(k.b, k.scopes), k(k), spec(k.spec), args(k.args), rows(spec.numParallel - 2) {
   columnsEnd = args.innerHi - ((args.innerHi - args.innerLo) & b.index(kLanes - 1));
   V applies = lt(args.innerLo, columnsEnd);
   for (auto [i, operand] : llvm::enumerate(spec.operands))
     if (isAcross(operand)) {
       across.push_back(unsigned(i));
-      applies = applies & eq(k.stride(unsigned(i), rows), b.index(1));
+      applies = applies & eq(k.sizes.stride(unsigned(i), rows), b.index(1));
     }
   firstRow = select(applies, args.outerLo, args.outerHi);
 }
@@ -34,10 +34,10 @@ KernelTiles::Progress KernelTiles::start() const { return {firstRow, args.innerL
 
 KernelTiles::Progress KernelTiles::compute(V row, V position, Progress before) {
   V tile = b.index(kLanes);
-  Values now = k.when(eq(row, before.next), {before.next, before.column}, [&] {
-    V left = args.outerHi - row, leftInGroup = k.size(rows) - position;
+  Values now = scopes.when(eq(row, before.next), {before.next, before.column}, [&] {
+    V left = args.outerHi - row, leftInGroup = k.sizes.size(rows) - position;
     V begins = ge(left, tile) & ge(leftInGroup, tile);
-    k.when(begins, {}, [&] { return computeColumns(), Values(); });
+    scopes.when(begins, {}, [&] { return computeColumns(), Values(); });
     return Values{row + select(begins, tile, b.index(1)), select(begins, columnsEnd, args.innerLo)};
   });
   return {now[0], now[1]};
@@ -46,20 +46,20 @@ KernelTiles::Progress KernelTiles::compute(V row, V position, Progress before) {
 void KernelTiles::computeColumns() {
   unsigned columns = spec.numParallel - 1;
   V step = b.index(runtime::kTileLanes);
-  k.loop(args.innerLo, columnsEnd, step, {}, [&](V start, llvm::ArrayRef<V>) {
-    k.enterBlock(start);
+  scopes.loop(args.innerLo, columnsEnd, step, {}, [&](V start, llvm::ArrayRef<V>) {
+    k.indices.enterBlock(start);
     V end = start + step;
     end = select(lt(end, columnsEnd), end, columnsEnd);
     lanesLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
       for (unsigned operand : across)
-        k.readTile(operand);
+        k.operands.readTile(operand);
       return Values();
     });
-    k.loop(b.index(0), b.index(kLanes), b.index(1), {}, [&](V row, llvm::ArrayRef<V>) {
-      k.enterTileRow(rows, row);
-      return lanesLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) { return k.storeElements(), Values(); });
+    scopes.loop(b.index(0), b.index(kLanes), b.index(1), {}, [&](V row, llvm::ArrayRef<V>) {
+      k.operands.enterTileRow(rows, row);
+      return lanesLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) { return k.nodes.storeElements(), Values(); });
     });
-    k.leaveTiles();
+    k.operands.leaveTiles();
     return Values();
   });
 }

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/emit/KernelBuilder.h"
 #include "compiler/emit/KernelLoops.h"
 
 namespace tess::compiler {
@@ -21,7 +22,7 @@ public:
   static bool suit(const KernelSpec &spec);
 
   /// Built before the rows are looped over.
-  KernelTiles(const KernelSpec &spec, LaneBuilder &b, KernelBuilder &k, const KernelBuilder::Arguments &args);
+  explicit KernelTiles(KernelBuilder &k);
 
   /// What the loop over rows carries: the next row at which a tile may begin, and the first column of a row that no
   /// tile has.
@@ -36,8 +37,9 @@ public:
 private:
   void computeColumns();
 
+  KernelBuilder &k;
   const KernelSpec &spec;
-  const KernelBuilder::Arguments &args;
+  const KernelArguments &args;
   const unsigned rows; // the group
   llvm::SmallVector<unsigned, 4> across;
   V columnsEnd; // of whole tiles

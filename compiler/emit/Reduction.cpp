@@ -11,8 +11,9 @@ namespace tess::compiler {
 
 using Values = LaneBuilder::Values;
 
-Reduction::Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index)
-    : k(k), b(b), node(spec.nodes[index]), from(spec.nodes[node.args[0]].dtype), hasPlace(givesIndex(node.reduceKind)) {
+Reduction::Reduction(KernelBuilder &k, int index)
+    : k(k), b(k.b), node(k.spec.nodes[index]), from(k.spec.nodes[node.args[0]].dtype),
+      hasPlace(givesIndex(node.reduceKind)) {
   valueType = hasPlace ? from : node.dtype;
 }
 
@@ -31,7 +32,7 @@ static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
 }
 
 V Reduction::argument() {
-  V value = k.hasLanes() ? k.lanesOf(node.args[0]) : k.node(node.args[0]).value;
+  V value = k.nodes.current(node.args[0]);
   if (!hasPlace && reducedElem(from) != partElem(0))
     value = castValue(value, from, valueType);
   return value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value;
@@ -106,7 +107,7 @@ Values Reduction::resultOf(llvm::ArrayRef<V> total) {
   return sumsFloats() ? Values{b.convert(total[0], partElem(0))} : Values(total);
 }
 
-V Reduction::elementNumber() { return k.reducedElementNumber(computeElem(node.dtype)); }
+V Reduction::elementNumber() { return k.indices.reducedNumbers(computeElem(node.dtype)); }
 
 Values Reduction::step(llvm::ArrayRef<V> parts, V mask) {
   V value = argument();
@@ -193,8 +194,8 @@ void Reduction::startColumns(unsigned vectors, bool hasTotals) {
 
 void Reduction::stepColumns() {
   V value = argument();
-  V slot = k.indexOf(k.numGroups() - 1) & b.index(kLanes - 1);
-  V offset = (k.columnInBlock() + slot) * b.index(kLanes);
+  V slot = k.scopes.indexOf(k.spec.numGroups() - 1) & b.index(kLanes - 1);
+  V offset = (k.indices.columnInBlock() + slot) * b.index(kLanes);
   Values parts;
   llvm::SmallVector<mlir::Value, 2> places;
   for (unsigned part = 0; part < numParts(); ++part) {
@@ -208,7 +209,7 @@ void Reduction::stepColumns() {
 
 Values Reduction::foldColumns() {
   llvm::SmallVector<Values> slots(kLanes);
-  V offset = k.columnInBlock() * b.index(kLanes);
+  V offset = k.indices.columnInBlock() * b.index(kLanes);
   for (unsigned part = 0; part < numParts(); ++part) {
     mlir::Value base = b.address(memory[part], offset, partElem(part));
     for (unsigned slot = 0; slot < kLanes; ++slot)
@@ -268,9 +269,10 @@ V Reduction::finish(llvm::ArrayRef<V> folded) {
     return b.compare(LaneBuilder::Cmp::Ne, result, result.ci(0));
   ReduceKind kind = node.reduceKind;
   if (isFloat(result.elem()) && kind == ReduceKind::Sum)
-    result = select(eq(k.reducedCount(), b.index(0)), 0.0, result); // the sum of no elements is 0, not the neutral -0
+    result =
+        select(eq(k.sizes.reducedCount(), b.index(0)), 0.0, result); // the sum of no elements is 0, not the neutral -0
   if (kind == ReduceKind::Mean) {
-    V count = b.convert(k.reducedCount(), result.elem());
+    V count = b.convert(k.sizes.reducedCount(), result.elem());
     result = isFloat(result.elem())
                  ? result / count
                  : emitScalarFn(ScalarFn::FloorDiv, node.dtype, {result, count}, {node.dtype, node.dtype});

@@ -29,8 +29,8 @@ public:
 /// Emits one Reduce node: 16 partial results by element number mod 16, and a tree that ends them.
 class Reduction {
 public:
-  /// The Reduce node `index` of `spec`.
-  Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index);
+  /// Emits the Reduce node `index`.
+  Reduction(KernelBuilder &k, int index);
 
   unsigned numParts() const { return partsOf(node.reduceKind); }
 
