@@ -22,8 +22,10 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   func.addPass(mlir::createCSEPass());
   // After this pass nothing may move operators into or out of a kernel.
   func.addPass(createFuseElementwisePass({options.fuse, bool(options.remark)}));
-  // Last, because the order of kernels is the order of launches.
+  // After fusion, because the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
+  // Last, because a copy that a later pass saw might be fused, merged with another, or no longer needed.
+  func.addPass(createInsertCopiesPass());
 }
 
 } // namespace tess::compiler

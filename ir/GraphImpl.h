@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/OpBridge.h"
 #include "runtime/schema/BitsVersion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,7 +47,6 @@ struct GraphImpl {
 };
 
 // Names of the discardable attributes that carry the signature.
-inline constexpr llvm::StringLiteral kNameAttr = "tess.name";        // op, argument: user name
 inline constexpr llvm::StringLiteral kDimsAttr = "tess.dims";        // func: array of {name, min, max}
 inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims"; // argument: per axis an index into tess.dims or -1
 inline constexpr llvm::StringLiteral kInitialAttr = "tess.initial";  // argument: its bytes before the first run; state

@@ -21,6 +21,12 @@ inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";
 /// attribute itself stands for the expression in this process only.
 inline constexpr llvm::StringLiteral kSizesAttr = "tess.sizes";
 
+/// On an operation or an argument: the name that its user gave.
+inline constexpr llvm::StringLiteral kNameAttr = "tess.name";
+
+/// On an operation that a kernel computes, for readers: the symbol of its `tess.kernel`.
+inline constexpr llvm::StringLiteral kKernelAttr = "kernel";
+
 /// The OpDef that `op` was built from, with numbers that mean nothing for parameters; `infoOf(op)` must not be null.
 OpDef opDefOf(mlir::Operation *op);
 /// The same with the parameters.

@@ -9,6 +9,7 @@
 #include "compiler/emit/KernelWindows.h"
 #include "compiler/emit/Reduction.h"
 #include "compiler/lanes/LaneConversion.h"
+#include "ops/vocabulary/Error.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -412,10 +413,7 @@ private:
       return wholeLoop(first, args.innerHi, group, [&] { k.nodes.storeElements(); });
     if (hasScalarTail(spec))
       return scalarTailLoop(first, args.innerHi, group, [&] { k.nodes.storeElements(); });
-    vectorLoop(first, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
-      k.nodes.storeElements();
-      return Values();
-    });
+    vectorLoop(first, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) { return k.nodes.storeElements(), Values(); });
   }
 
   KernelBuilder &k;
@@ -460,8 +458,18 @@ void emitGridBody(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, 
   KernelEmitter(k, teamOf(spec) > 1 ? team : nullptr).grid(walk);
 }
 
-KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
-                      const KernelEmitOptions &options) {
+llvm::Error checkKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec) {
+  if (llvm::Error error = verifyKernel(spec))
+    return error;
+  if (module.lookupSymbol(name))
+    return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
+  return llvm::Error::success();
+}
+
+llvm::Expected<KernelPlan> emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
+                                      const KernelEmitOptions &options) {
+  if (llvm::Error error = checkKernel(module, name, spec))
+    return std::move(error);
   mlir::OpBuilder ops(module.getBodyRegion());
   ops.setInsertionPointToEnd(module.getBody());
   mlir::Location loc = ops.getUnknownLoc();

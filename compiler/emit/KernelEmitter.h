@@ -26,9 +26,12 @@ struct KernelEmitOptions {
   bool multipliesPairs = false;
 };
 
-/// Appends a function `name` that computes `spec` (verified) to `module`; returns the plan that it follows.
-KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
-                      const KernelEmitOptions &options);
+/// Appends a function `name` that computes `spec` to `module`; returns the plan that it follows. Fails for a spec that
+/// verifyKernel() refuses, and for a name that the module has.
+llvm::Expected<KernelPlan> emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
+                                      const KernelEmitOptions &options);
+/// Checks what emitKernel() fails for.
+llvm::Error checkKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec);
 
 /// Threads that reduce a row of the kernel together: kLanes, or 1 where each computes elements alone.
 unsigned teamOf(const KernelSpec &spec);

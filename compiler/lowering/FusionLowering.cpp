@@ -55,22 +55,17 @@ private:
       if (isScalarSource(&op) && !llvm::hasSingleElement(body().without_terminator()))
         continue;
       Value candidate = domainOf(&op);
-      bool better = !out.domain || isWider(candidate, out.domain);
+      bool better = !out.launch.domain || isWider(candidate, out.launch.domain);
       if (better)
-        out.domain = candidate;
+        out.launch.domain = candidate;
     }
-    domain.assign(shapeOf(out.domain).begin(), shapeOf(out.domain).end());
+    domain.assign(shapeOf(out.launch.domain).begin(), shapeOf(out.launch.domain).end());
   }
 
   /// Whether `candidate` has the shape of the domain where `best` has only that of a row: 1 along a reduced axis.
   bool isWider(Value candidate, Value best) const {
     ArrayRef<int64_t> a = shapeOf(candidate), b = shapeOf(best);
     return llvm::any_of(axes, [&](int64_t axis) { return a[axis] != 1 && b[axis] == 1; });
-  }
-
-  ValueLayout layoutOf(Value input) const {
-    ValueLayout layout = layouts.of(input);
-    return readsInPlace(fusion, layout) ? layout : ValueLayout();
   }
 
   OperandAxes axesOf(Value value, ValueLayout layout) const {
@@ -106,7 +101,7 @@ private:
 
   void describeOperands() {
     for (auto [argument, input] : llvm::zip(body().getArguments(), fusion.getInputs())) {
-      operands.push_back(axesOf(argument, layoutOf(input)));
+      operands.push_back(axesOf(argument, layouts.of(input)));
       Operation *op = lookupIn(argument);
       if (op)
         countAlong(operands.back(), op);
@@ -176,9 +171,9 @@ private:
       bool isNext = previous >= 0 && llvm::all_of(llvm::seq<int64_t>(previous + 1, axis),
                                                   [&](int64_t between) { return domain[between] == 1; });
       if (isNext && joins(unsigned(previous), unsigned(axis)))
-        out.reduced.back().last = uint8_t(axis + 1);
+        out.launch.reduced.back().last = uint8_t(axis + 1);
       else
-        out.reduced.push_back({uint8_t(axis), uint8_t(axis + 1)});
+        out.launch.reduced.push_back({uint8_t(axis), uint8_t(axis + 1)});
       previous = int(axis);
     }
   }
@@ -188,7 +183,7 @@ private:
       groupAxesInOrder();
     else
       for (auto [first, last] : runsOf(axes))
-        out.reduced.push_back({uint8_t(first), uint8_t(last)});
+        out.launch.reduced.push_back({uint8_t(first), uint8_t(last)});
     byChannel = goesByChannel();
     int previous = -1; // last parallel axis whose size is not 1
     for (unsigned axis = 0; axis < domain.size(); ++axis) {
@@ -198,15 +193,15 @@ private:
         continue;
       }
       if (previous >= 0 && joins(unsigned(previous), axis))
-        out.parallel.back().last = uint8_t(axis + 1);
+        out.launch.parallel.back().last = uint8_t(axis + 1);
       else
-        out.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
+        out.launch.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
       previous = int(axis);
     }
-    if (out.parallel.empty() && (scattered || !reducesEverything()))
-      out.parallel.push_back({0, 0}); // one position
-    out.spec.numParallel = out.parallel.size();
-    out.spec.numReduced = out.reduced.size();
+    if (out.launch.parallel.empty() && (scattered || !reducesEverything()))
+      out.launch.parallel.push_back({0, 0}); // one position
+    out.spec.numParallel = out.launch.parallel.size();
+    out.spec.numReduced = out.launch.reduced.size();
     lanesAreInnermost = !takesRowsSideBySide();
     out.spec.vectorAxis = vectorOnReduced() && lanesAreInnermost ? VectorAxis::Reduced : VectorAxis::Parallel;
   }
@@ -232,8 +227,8 @@ private:
       const ScanInfo *scan = ir::infoOf(&op)->scan;
       return scan && infoOf(scan->fn).cost > kLong;
     };
-    return vectorOnReduced() && llvm::any_of(body().without_terminator(), isLong) && !out.parallel.empty() &&
-           !hasOneElement(out.parallel.back());
+    return vectorOnReduced() && llvm::any_of(body().without_terminator(), isLong) && !out.launch.parallel.empty() &&
+           !hasOneElement(out.launch.parallel.back());
   }
 
   static bool variesIn(const OperandAxes &operand, AxisGroup group) {
@@ -246,7 +241,8 @@ private:
   }
 
   InnerClass innerClass(const OperandAxes &operand) const {
-    AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
+    AxisGroup vector =
+        out.spec.vectorAxis == VectorAxis::Reduced ? out.launch.reduced.back() : out.launch.parallel.back();
     if (!hasOneElement(vector) && !variesIn(operand, vector))
       return byChannel && operand.varies[1] ? InnerClass::Repeated : InnerClass::Broadcast;
     bool isLast = !operand.isLookedUp(vector.last, unsigned(domain.size()));
@@ -267,7 +263,7 @@ private:
       described.inner = innerClass(operand);
       bool isScattered = scattered && described.isOutput && value == scattered->getResult(0);
       described.variesOnReduced =
-          isScattered ? out.spec.numReduced != 0 : llvm::any_of(out.reduced, [&](AxisGroup group) {
+          isScattered ? out.spec.numReduced != 0 : llvm::any_of(out.launch.reduced, [&](AxisGroup group) {
             return variesIn(operand, group) || (goesInOrder() && hasOneElement(group));
           });
       out.spec.operands.push_back(described);
@@ -278,16 +274,16 @@ private:
   void addScalars(Operation *op, const OpDef &def) {
     for (auto [index, attr] : llvm::enumerate(def.info().attrs))
       if (attr.isRuntime)
-        out.scalars.push_back(scalarOf(op, def, unsigned(index)));
+        out.launch.scalars.push_back(scalarOf(op, def, unsigned(index)));
   }
 
   /// The group of the domain axis `fromLast`, both counted from the last; parallel groups come before reduced ones.
   int16_t groupFromLast(int16_t fromLast, unsigned rank) const {
     unsigned axis = rank - 1 - unsigned(fromLast), position = 0;
-    for (const auto *list : {&out.parallel, &out.reduced})
+    for (const auto *list : {&out.launch.parallel, &out.launch.reduced})
       for (AxisGroup group : *list) {
         if (group.first <= axis && axis < group.last)
-          return int16_t(out.parallel.size() + out.reduced.size() - 1 - position);
+          return int16_t(out.launch.parallel.size() + out.launch.reduced.size() - 1 - position);
         ++position;
       }
     return 0;
@@ -339,7 +335,7 @@ private:
   void addLookups(Operation *op, unsigned operand) {
     auto number = uint32_t(llvm::range_size(llvm::make_range(body().begin(), op->getIterator())));
     for (int64_t axis : countedAxes(op))
-      out.lookups.push_back({uint16_t(operand), uint8_t(axis), number});
+      out.launch.lookups.push_back({uint16_t(operand), uint8_t(axis), number});
   }
 
   int16_t lowerLookup(Operation *op, ArrayRef<int16_t> indices, DType result, NodeBuilder &nodes) {
@@ -354,8 +350,8 @@ private:
     unsigned operand = cast<BlockArgument>(argument).getArgNumber();
     Value x = fusion.getInputs()[operand];
     if (argument.getType() == updated.getType() && argument.hasOneUse() && llvm::count(fusion.getInputs(), x) == 1)
-      out.updated = {uint16_t(operand), uint16_t(result)};
-    out.indicesAreInputs =
+      out.launch.updated = {uint16_t(operand), uint16_t(result)};
+    out.launch.indicesAreInputs =
         llvm::all_of(scattered->getOperands().drop_front(2), [](Value index) { return isa<BlockArgument>(index); });
   }
 
@@ -404,26 +400,7 @@ KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
 
 } // namespace
 
-bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) {
-  auto isScan = [](Operation &op) { return ir::infoOf(&op) && ir::infoOf(&op)->scan; };
-  return fusion.getAxes().empty() || layout.contiguous || llvm::any_of(fusion.getBody().front(), isScan);
-}
-
-LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t firstNode) {
-  LoweredFusion lowered = FusionLowering(fusion, layouts).run();
-  for (ScalarSource &scalar : lowered.scalars)
-    scalar.bits += scalar.kind == ScalarSource::Size ? firstNode : 0;
-  for (runtime::LookupDecl &lookup : lowered.lookups)
-    lookup.node += firstNode;
-  return lowered;
-}
-
-bool hasOnlyShapeReaders(ir::FusionOp fusion) {
-  return llvm::all_of(fusion->getUses(), [](OpOperand &use) {
-    const OpInfo *info = ir::infoOf(use.getOwner());
-    return info && info->lowering == Lowering::View && use.getOperandNumber() > 0;
-  });
-}
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 
 InnerClass movedClass(Operation *op, const OpInfo &info) {
   TensorMeta last = ir::metaOf(op->getOperands().back().getType());

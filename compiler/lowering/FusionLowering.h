@@ -7,7 +7,7 @@
 #pragma once
 
 #include "compiler/kernel/KernelSpec.h"
-#include "compiler/lowering/Layouts.h"
+#include "compiler/transforms/Layouts.h"
 #include "ir/Dialect.h"
 #include "runtime/schema/Executable.h"
 
@@ -15,28 +15,27 @@
 
 namespace tess::compiler {
 
-/// A kernel and what the step that launches it says: its domain as groups of axes, and its runtime attributes.
-struct LoweredFusion {
-  KernelSpec spec;
-  runtime::AxisGroups parallel, reduced;
-  std::vector<runtime::ScalarSource> scalars;
-  std::vector<runtime::LookupDecl> lookups;
+/// How a step launches a kernel: its domain as groups of axes, and where its runtime attributes come from.
+struct KernelLaunch {
+  runtime::AxisGroups parallel, reduced = {};
+  std::vector<runtime::ScalarSource> scalars = {}; // a Size counts from the first operator of the group
+  std::vector<runtime::LookupDecl> lookups = {};   // their nodes count so, too
   /// The operand and the result of what writes at indices, which may share memory.
-  std::optional<std::pair<uint16_t, uint16_t>> updated;
+  std::optional<std::pair<uint16_t, uint16_t>> updated = {};
   /// The indices at which it writes are all inputs.
   bool indicesAreInputs = false;
-  /// A value of the region with the shape of the whole domain.
-  mlir::Value domain;
+  /// A value of the region with the shape of the whole domain; null for what is no fused group.
+  mlir::Value domain = {};
 };
 
-/// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
-bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
-/// Whether nothing but shapes is read of what `fusion` gives, so that nobody need make it: by views, of whose first
-/// operands alone the elements count.
-bool hasOnlyShapeReaders(ir::FusionOp fusion);
-/// The kernel of `fusion`. Its operands are the inputs, then the outputs. `firstNode`: the number of its first operator
-/// among those of the program.
-LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts, uint32_t firstNode);
+/// A kernel, and how it is launched.
+struct LoweredFusion {
+  KernelSpec spec;
+  KernelLaunch launch;
+};
+
+/// The kernel of `fusion`, which can read its operands where they lie. Its operands are the inputs, then the outputs.
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
 /// How the kernel of a movement walks what it copies: a value that is written into a slice may repeat one element along
 /// the last axis.
 InnerClass movedClass(mlir::Operation *op, const OpInfo &info);

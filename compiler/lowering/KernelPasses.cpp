@@ -1,8 +1,7 @@
-//===- KernelPasses.cpp - fused groups to kernels, for readers ------------===//
+//===- KernelPasses.cpp - the kernels of a program, for readers -----------===//
 #include "compiler/lowering/KernelPasses.h"
 #include "compiler/emit/KernelEmitter.h"
-#include "compiler/kernel/KernelAnalysis.h"
-#include "compiler/lowering/FusionLowering.h"
+#include "compiler/lowering/StepKernels.h"
 #include "ir/OpBridge.h"
 #include "ops/vocabulary/Error.h"
 
@@ -21,24 +20,30 @@ namespace {
 struct LowerFusions : impl::LowerFusionsPassBase<LowerFusions> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    llvm::StringMap<FlatSymbolRefAttr> kernels; // by text
+    llvm::StringMap<FlatSymbolRefAttr> named; // by text
     for (auto func : getOperation().getOps<func::FuncOp>()) {
-      Layouts layouts;
-      layouts.addSignature(func);
-      for (Operation &op : func.getBody().getOps()) {
-        if (const OpInfo *info = ir::infoOf(&op); info && info->lowering == Lowering::View)
-          layouts.add(&op);
-        if (auto fusion = dyn_cast<ir::FusionOp>(op))
-          fusion->setAttr("kernel", kernelFor(lowerFusion(fusion, layouts, 0).spec.toText(), kernels, symbols));
-      }
+      StepKernels kernels(func);
+      auto references = llvm::map_to_vector(kernels.units(),
+                                            [&](const KernelUnit &unit) { return referenceTo(unit, named, symbols); });
+      func.walk([&](Operation *op) {
+        if (const StepKernel *kernel = kernels.find(op))
+          op->setAttr(ir::kKernelAttr, references[kernel->unit]);
+      });
     }
   }
 
-  FlatSymbolRefAttr kernelFor(StringRef text, llvm::StringMap<FlatSymbolRefAttr> &kernels, SymbolTable &symbols) {
-    FlatSymbolRefAttr &kernel = kernels[text];
+  /// The symbol of a kernel; a list of them for several that are launched together.
+  Attribute referenceTo(const KernelUnit &unit, llvm::StringMap<FlatSymbolRefAttr> &named, SymbolTable &symbols) {
+    auto all = llvm::map_to_vector(
+        unit, [&](const KernelSpec &spec) -> Attribute { return kernelFor(spec.toText(), named, symbols); });
+    return all.size() == 1 ? all.front() : ArrayAttr::get(&getContext(), all);
+  }
+
+  FlatSymbolRefAttr kernelFor(StringRef text, llvm::StringMap<FlatSymbolRefAttr> &named, SymbolTable &symbols) {
+    FlatSymbolRefAttr &kernel = named[text];
     if (!kernel) {
       OpBuilder builder(&getContext());
-      kernel = FlatSymbolRefAttr::get(&getContext(), "kernel" + std::to_string(kernels.size() - 1));
+      kernel = FlatSymbolRefAttr::get(&getContext(), "kernel" + std::to_string(named.size() - 1));
       symbols.insert(ir::KernelOp::create(builder, builder.getUnknownLoc(), kernel.getValue(), text));
     }
     return kernel;
@@ -56,13 +61,13 @@ struct EmitKernels : impl::EmitKernelsPassBase<EmitKernels> {
 
   LogicalResult emit(ir::KernelOp kernel) {
     llvm::Expected<KernelSpec> spec = KernelSpec::parse(kernel.getText());
-    llvm::Error error = spec ? verifyKernel(*spec) : spec.takeError();
-    if (error)
-      return kernel.emitError(takeError(std::move(error)).second);
+    if (!spec)
+      return kernel.emitError(takeError(spec.takeError()).second);
     std::string name = kernel.getName().str();
+    Location loc = kernel.getLoc();
     kernel.erase();
-    emitKernel(getOperation(), name, *spec, {narrowMasks});
-    return success();
+    llvm::Expected<KernelPlan> plan = emitKernel(getOperation(), name, *spec, {narrowMasks});
+    return plan ? success() : LogicalResult(emitError(loc, takeError(plan.takeError()).second));
   }
 };
 

@@ -1,4 +1,4 @@
-//===- KernelPasses.h - fused groups to kernels, for readers ----*- C++ -*-===//
+//===- KernelPasses.h - the kernels of a program, for readers ---*- C++ -*-===//
 #pragma once
 
 #include "ir/Dialect.h"

@@ -1,7 +1,7 @@
-//===- KernelPasses.td - fused groups to kernels, for readers -*- tablegen -*-===//
+//===- KernelPasses.td - the kernels of a program, for readers -*- tablegen -*-===//
 //
-// Compiling goes from a fused group to machine code without these: they show the
-// forms between.
+// They print what compiling keeps in memory: the same classes find the kernels
+// (StepKernels), and write them (emitKernel).
 //
 //===----------------------------------------------------------------------===//
 #ifndef TESS_COMPILER_LOWERING_KERNELPASSES
@@ -10,9 +10,10 @@
 include "mlir/Pass/PassBase.td"
 
 def LowerFusionsPass : Pass<"tess-lower-fusions", "::mlir::ModuleOp"> {
-  let summary = "add the text of the kernel that each fused group becomes";
+  let summary = "add the text of the kernels that steps launch";
   let description = [{
-    Groups that start with a call of the library have none. Groups that compute the same share one.
+    Fused groups, copies, movements and windows have one, in loops, too; steps that compute the same share it. A movement that
+    fills has two.
     ```
     %0 = tess.fusion %x attributes {axes = array<i64>} { ... tess.relu ... } : ...
     ```

@@ -1,19 +1,16 @@
 //===- ProgramLowering.cpp - a fused function to steps --------------------===//
 #include "compiler/lowering/ProgramLowering.h"
 #include "compiler/kernel/KernelAnalysis.h"
-#include "compiler/lowering/FusionLowering.h"
 #include "compiler/lowering/SizeNumbers.h"
+#include "compiler/lowering/StepKernels.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
-#include "ops/inference/RegionRules.h"
-#include "ops/inference/WindowRules.h"
 #include "runtime/schema/GrownValues.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace tess::runtime;
@@ -24,7 +21,7 @@ namespace {
 class ProgramLowering {
 public:
   ProgramLowering(func::FuncOp func, const KernelChoice *choice, const LoweringTarget &target)
-      : func(func), choice(choice), target(target), sizeNumbers(func) {}
+      : func(func), choice(choice), target(target), sizeNumbers(func), kernels(func) {}
 
   FailureOr<LoweredProgram> run() {
     if (failed(lowerSignature()))
@@ -38,6 +35,7 @@ public:
                  "while_loop: max_trips must be given for a gradient of third order, or of two gradients, got "
                  "none, and value ")
              << *value << " with what trips saved for both";
+    out.kernels = kernels.takeUnits();
     return std::move(out);
   }
 
@@ -69,7 +67,6 @@ private:
       exec().symbols.push_back({fields.getAs<StringAttr>("name").str(), fields.getAs<IntegerAttr>("min").getInt(),
                                 fields.getAs<IntegerAttr>("max").getInt()});
     }
-    layouts.addSignature(func);
     for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
       InputDecl input;
       input.name = func.getArgAttrOfType<StringAttr>(index, ir::kNameAttr).str();
@@ -103,6 +100,8 @@ private:
       return lowerFusionStep(fusion);
     if (auto scan = dyn_cast<ir::ScanOp>(op))
       return lowerScan(scan);
+    if (isCopy(op))
+      return lowerCopy(op);
     const OpInfo *info = ir::infoOf(op);
     if (!info)
       return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
@@ -162,18 +161,15 @@ private:
     return llvm::map_to_vector<4>(values, [&](Value value) { return idOf.lookup(value); });
   }
 
-  /// Adds `step`, which launches the first kernel of `unit`.
-  void addStep(Step step, KernelUnit unit) {
-    std::string text;
-    for (const KernelSpec &spec : unit)
-      text += spec.toText();
+  /// Adds `step`, which launches `kernel`.
+  void addStep(Step step, const StepKernel &kernel) {
+    const KernelUnit &unit = kernels.units()[kernel.unit];
     for (const KernelOperand &operand : unit.front().operands)
       step.innerClasses.push_back(operand.inner);
-    auto [found, isNew] = kernelOf.try_emplace(text, int32_t(out.kernels.size()));
-    if (isNew)
-      out.kernels.push_back(std::move(unit));
-    step.image = found->second;
+    step.image = int32_t(kernel.unit);
     step.entry = 0;
+    step.parallel = kernel.launch.parallel;
+    step.reduced = kernel.launch.reduced;
     for (const ScalarSource &source : step.scalars)
       if (source.kind == ScalarSource::Parameter)
         exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
@@ -184,68 +180,54 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// The operand itself, or a contiguous copy when `value` is a view that the kernel cannot read.
-  ValueId contiguous(Value value, StringRef location) {
-    if (layouts.of(value).contiguous)
-      return idOf.lookup(value);
-    auto [found, isNew] = copyOf.try_emplace(value, 0);
-    if (isNew)
-      found->second = emitCopy(value, location);
-    return copyOf.lookup(value);
-  }
-
-  ValueId emitCopy(Value value, StringRef location) {
-    TensorMeta meta = ir::metaOf(value.getType());
-    ValueId source = idOf.lookup(value);
-    exec().values.push_back({ValueKind::Temp, meta.dtype, -1, -1, "", location.str()});
-    ValueId id = ValueId(exec().values.size() - 1);
-    ProgramNode node;
-    node.op = OpDef::get("copy");
-    node.operands = {source};
-    node.results = {id};
-    exec().nodes.push_back(std::move(node));
+  LogicalResult lowerCopy(Operation *copy) {
     Step step;
-    step.operands = {source};
-    step.results = {id};
-    step.domain = {id};
-    step.parallel = perAxis(meta.rank());
-    step.location = location.str();
-    InnerClass inner = layouts.of(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
-    addStep(std::move(step), {copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous)});
-    return id;
+    step.location = ir::locationText(copy->getLoc());
+    step.operands = idsOf(copy->getOperands());
+    step.results = {addValue(copy->getResult(0), ValueKind::Temp, "", step.location)};
+    step.domain = step.results;
+    ProgramNode &node = exec().nodes.emplace_back();
+    node.op = ir::opDefOf(copy);
+    node.operands = step.operands;
+    node.results = step.results;
+    addStep(std::move(step), *kernels.find(copy));
+    return success();
   }
 
   LogicalResult lowerFusionStep(ir::FusionOp fusion) {
-    std::string location = ir::locationText(fusion.getLoc());
     Block &body = fusion.getBody().front();
+    const StepKernel *kernel = kernels.find(fusion);
     Step step;
-    const bool isMade = !hasOnlyShapeReaders(fusion);
-    for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
-      bool direct = !isMade || readsInPlace(fusion, layouts.of(input));
-      ValueId id = direct ? idOf.lookup(input) : contiguous(input, location);
-      step.operands.push_back(id);
+    step.location = ir::locationText(fusion.getLoc());
+    step.operands = idsOf(fusion.getInputs());
+    for (auto [argument, id] : llvm::zip_equal(body.getArguments(), step.operands))
       idOf[argument] = id;
-    }
     uint32_t firstNode = uint32_t(exec().nodes.size());
-    addFusedNodes(fusion, isMade);
+    addFusedNodes(fusion, /*isMade=*/kernel);
     step.results = idsOf(body.getTerminator()->getOperands());
     for (auto [output, id] : llvm::zip(fusion.getOutputs(), step.results))
       idOf[output] = id;
-    if (!isMade)
+    if (!kernel)
       return success();
-    LoweredFusion lowered = lowerFusion(fusion, layouts, firstNode);
-    step.domain = {idOf.lookup(lowered.domain)};
-    step.parallel = std::move(lowered.parallel);
-    step.reduced = std::move(lowered.reduced);
-    step.vectorOnReduced = lowered.spec.vectorAxis == VectorAxis::Reduced;
-    step.scalars = std::move(lowered.scalars);
-    step.lookups = std::move(lowered.lookups);
-    step.location = location;
-    if (lowered.updated && mayUpdate(step.operands[lowered.updated->first], lowered.indicesAreInputs))
-      step.inplace.push_back(*lowered.updated);
-    markInplace(fusion, lowered.spec, step);
-    addStep(std::move(step), {std::move(lowered.spec)});
+    const KernelSpec &spec = kernels.units()[kernel->unit].front();
+    step.vectorOnReduced = spec.vectorAxis == VectorAxis::Reduced;
+    addLaunch(kernel->launch, firstNode, step);
+    markInplace(fusion, spec, step);
+    addStep(std::move(step), *kernel);
     return success();
+  }
+
+  /// Adds what a fused kernel reads beside its operands. `firstNode`: the number of its first operator in the program.
+  void addLaunch(const KernelLaunch &launch, uint32_t firstNode, Step &step) {
+    step.domain = {idOf.lookup(launch.domain)};
+    step.scalars = launch.scalars;
+    for (ScalarSource &scalar : step.scalars)
+      scalar.bits += scalar.kind == ScalarSource::Size ? firstNode : 0;
+    step.lookups = launch.lookups;
+    for (LookupDecl &lookup : step.lookups)
+      lookup.node += firstNode;
+    if (launch.updated && mayUpdate(step.operands[launch.updated->first], launch.indicesAreInputs))
+      step.inplace.push_back(*launch.updated);
   }
 
   /// Whether a kernel may write at indices where `value` lies. The memory of a caller stays as it is where an error
@@ -268,12 +250,18 @@ private:
     }
   }
 
+  /// Whether the memory of an operand is that of a whole value. A copy that was made for the kernel is left out.
+  bool isWhole(Value input) const {
+    Operation *op = input.getDefiningOp();
+    return kernels.layouts().of(input).contiguous && !(op && isCopy(op));
+  }
+
   /// Marks the operands whose memory an output of the same type may take over.
   void markInplace(ir::FusionOp fusion, const KernelSpec &spec, Step &step) {
     unsigned numInputs = fusion.getInputs().size();
     for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
       for (auto [j, output] : llvm::enumerate(fusion.getOutputs()))
-        if (layouts.of(input).contiguous && input.getType() == output.getType() &&
+        if (isWhole(input) && input.getType() == output.getType() &&
             mayShareMemory(spec, numInputs + unsigned(j), unsigned(i), target.later))
           step.inplace.push_back({uint16_t(i), uint16_t(j)});
   }
@@ -284,14 +272,9 @@ private:
 
   LogicalResult lowerView(Operation *op) {
     std::string location = ir::locationText(op->getLoc());
-    Value source = op->getOperand(0);
-    ValueId base = layouts.needsCopy(op) ? contiguous(source, location) : idOf.lookup(source);
     ValueId id = addValue(op->getResult(0), ValueKind::View, nameOf(op), location);
-    exec().values[id].base = base;
-    layouts.add(op);
-    ValueIds operands = idsOf(op->getOperands());
-    operands.front() = base;
-    addNode(op, operands);
+    exec().values[id].base = idOf.lookup(op->getOperand(0));
+    addNode(op, idsOf(op->getOperands()));
     return success();
   }
 
@@ -300,8 +283,7 @@ private:
     Step step;
     step.kind = kind;
     step.location = ir::locationText(op->getLoc());
-    for (Value operand : op->getOperands())
-      step.operands.push_back(contiguous(operand, step.location));
+    step.operands = idsOf(op->getOperands());
     for (Value result : op->getResults())
       step.results.push_back(addValue(result, ValueKind::Temp, nameOf(op), step.location));
     addNode(op, step.operands);
@@ -323,32 +305,17 @@ private:
   }
 
   LogicalResult lowerMovement(Operation *op) {
+    const StepKernel &kernel = *kernels.find(op);
     Step step = opStep(op, StepKind::Movement);
-    TensorMeta meta = ir::metaOf(op->getResult(0).getType());
-    step.parallel = perAxis(meta.rank());
-    InnerClass source = movedClass(op, step.op.info());
-    InnerClass destination = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
-    KernelUnit unit = {copySpec(meta.dtype, meta.rank(), source, destination)};
-    if (const AttrInfo *fill = regions::fillOf(step.op.info())) {
-      unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
+    step.scalars = kernel.launch.scalars;
+    if (kernels.units()[kernel.unit].size() > 1)
       step.fillEntry = 1;
-      step.scalars.push_back(scalarOf(op, step.op, unsigned(fill - step.op.info().attrs.begin())));
-    }
-    addStep(std::move(step), std::move(unit));
+    addStep(std::move(step), kernel);
     return success();
   }
 
   LogicalResult lowerWindow(Operation *op) {
-    Step step = opStep(op, StepKind::Window);
-    const OpInfo &info = step.op.info();
-    TensorMeta meta = ir::metaOf(op->getResult(0).getType());
-    unsigned rank = meta.rank(), numWindows = windows::of(step.op).size();
-    step.parallel = {{0, uint8_t(rank - numWindows)}};
-    for (unsigned axis = rank - numWindows; axis < rank; ++axis) {
-      step.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
-      step.reduced.push_back({uint8_t(axis + numWindows), uint8_t(axis + numWindows + 1)});
-    }
-    addStep(std::move(step), {windowSpec(meta.dtype, info.reduceKind, numWindows)});
+    addStep(opStep(op, StepKind::Window), *kernels.find(op));
     return success();
   }
 
@@ -366,46 +333,16 @@ private:
   // Loops
   //===--------------------------------------------------------------------===//
 
-  /// Whether a kernel reads the constant where it lies; what else reads it would copy a strided one in each trip.
-  static bool onlyKernelsRead(Value argument) {
-    return llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<ir::FusionOp>(user); });
-  }
-
   /// The constants of a loop are values of the program; what is carried and the elements of the xs are its arguments.
-  /// Where data decides sizes in trips, the operands for these are inputs of a program.
   void lowerArguments(ir::ScanOp scan, Step &step, LoopDecl &loop) {
-    unsigned numConstants = unsigned(scan.getConstants());
-    const bool isStage = decidesSizesOfTrips(scan);
     for (auto [index, input, argument] : llvm::enumerate(scan.getInputs(), scan.getBody().front().getArguments())) {
-      bool stays = index < numConstants;
-      if (stays && (layouts.of(input).contiguous || onlyKernelsRead(argument))) {
-        idOf[argument] = idOf.lookup(input);
-        layouts.alias(argument, input);
-        continue;
-      }
-      ValueId id = contiguous(input, step.location);
-      if (stays) {
+      ValueId id = idOf.lookup(input);
+      if (index < size_t(scan.getConstants())) {
         idOf[argument] = id;
         continue;
       }
-      ValueKind kind = exec().values[id].kind;
-      if (isStage && (kind == ValueKind::Constant || kind == ValueKind::View))
-        id = emitCopy(input, step.location);
       step.operands.push_back(id);
       loop.arguments.push_back(addValue(argument, ValueKind::Argument, "", step.location));
-    }
-  }
-
-  /// What a trip yields has memory of its own, made in the trip: arguments, constants, views, and what is yielded twice
-  /// are copied, but a carried value that does not change.
-  void lowerYields(ir::ScanOp scan, LoopDecl &loop, ValueId firstOfBody) {
-    DenseSet<ValueId> taken;
-    for (auto [index, value] : llvm::enumerate(scan.getBody().front().getTerminator()->getOperands())) {
-      ValueId id = idOf.lookup(value);
-      bool stays = index < loop.numCarried && id == loop.arguments[index];
-      if (!stays && (exec().values[id].kind != ValueKind::Temp || id < firstOfBody || !taken.insert(id).second))
-        id = emitCopy(value, ir::locationText(scan.getLoc()));
-      loop.yields.push_back(id);
     }
   }
 
@@ -426,12 +363,11 @@ private:
     size_t node = exec().nodes.size(), at = exec().steps.size();
     exec().nodes.emplace_back();
     exec().steps.emplace_back();
-    ValueId firstOfBody = ValueId(exec().values.size());
     SizeNumbers::Trip trip(sizeNumbers);
     for (Operation &op : scan.getBody().front().without_terminator())
       if (failed(lowerOp(&op)))
         return failure();
-    lowerYields(scan, loop, firstOfBody);
+    loop.yields = idsOf(scan.getBody().front().getTerminator()->getOperands());
     loop.numNodes = uint32_t(exec().nodes.size() - node - 1);
     loop.numSteps = uint32_t(exec().steps.size() - at - 1);
     for (Value result : scan.getOuts())
@@ -448,30 +384,22 @@ private:
   // Outputs
   //===--------------------------------------------------------------------===//
 
-  /// Whether the data decides how large the value is.
-  static bool isSizedByData(Value value) { return value.getDefiningOp() && decidesSizes(value.getDefiningOp()); }
-
-  /// Whether a loop without a bound stacks the value: it takes over the memory of no argument.
+  /// Whether a loop without a bound stacks the value, or its copy: it takes over the memory of no argument.
   static bool isGrown(Value value) {
+    if (Operation *op = value.getDefiningOp(); op && isCopy(op))
+      value = op->getOperand(0);
     auto scan = value.getDefiningOp<ir::ScanOp>();
     return scan && control::hasNoBound(scan.getGuarded(), scan.getLength().value_or(-1)) &&
            int64_t(cast<OpResult>(value).getResultNumber()) >= scan.getCarried();
   }
 
-  /// Gives each output memory of its own: inputs, constants, views, and values that are output twice are copied. Of the
-  /// last, those whose size the data decides are copied by the executor, which knows the size.
   void lowerOutputs() {
     Operation *ret = func.getBody().front().getTerminator();
     auto entries = func->getAttrOfType<ArrayAttr>(ir::kOutputsAttr);
-    DenseSet<ValueId> taken;
     for (auto [value, entry] : llvm::zip(ret->getOperands(), entries)) {
       auto fields = cast<DictionaryAttr>(entry);
-      ValueId id = idOf.lookup(value);
-      bool isFirst = taken.insert(id).second;
-      if (exec().values[id].kind != ValueKind::Temp || (!isFirst && !isSizedByData(value)))
-        id = emitCopy(value, ir::locationText(value.getLoc()));
       int32_t donates = isGrown(value) ? -1 : int32_t(fields.getAs<IntegerAttr>("donates").getInt());
-      exec().outputs.push_back({fields.getAs<StringAttr>("name").str(), id, donates});
+      exec().outputs.push_back({fields.getAs<StringAttr>("name").str(), idOf.lookup(value), donates});
     }
   }
 
@@ -479,10 +407,9 @@ private:
   const KernelChoice *choice;
   const LoweringTarget &target;
   LoweredProgram out;
-  DenseMap<Value, ValueId> idOf, copyOf;
+  DenseMap<Value, ValueId> idOf;
   SizeNumbers sizeNumbers;
-  Layouts layouts;
-  llvm::StringMap<int32_t> kernelOf;
+  StepKernels kernels;
 };
 
 } // namespace

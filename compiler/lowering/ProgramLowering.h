@@ -27,7 +27,8 @@ struct LoweringTarget {
   LaterPasses later = LaterPasses::Keep;
 };
 
-/// `func` has been through the pipeline: only fusions, constants, views, movements and library calls are left. `choice`
+/// Translates `func`, which has been through the pipeline: only fusions, constants, views, movements, copies and calls
+/// are left, each with operands as it reads them. `choice`
 /// (may be null) names the implementations of library calls on `target`.
 mlir::FailureOr<LoweredProgram> lowerProgram(mlir::func::FuncOp func, const KernelChoice *choice,
                                              const LoweringTarget &target);

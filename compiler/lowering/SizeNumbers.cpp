@@ -1,21 +1,9 @@
 //===- SizeNumbers.cpp - numbers of sizes that data decides --------------===//
 #include "compiler/lowering/SizeNumbers.h"
-#include "ir/OpBridge.h"
 #include "ops/graphs/Control.h"
 #include "ops/vocabulary/SizeExpr.h"
 
 namespace tess::compiler {
-
-bool decidesSizes(mlir::Operation *op) {
-  const OpInfo *info = ir::infoOf(op);
-  return info && info->boundRule;
-}
-
-bool decidesSizesOfTrips(ir::ScanOp scan) {
-  bool decides = false;
-  scan.getBody().walk([&](mlir::Operation *op) { decides |= decidesSizes(op); });
-  return decides;
-}
 
 /// The symbol that the name gives to a size.
 static uint32_t symbolOf(ir::NamedSizeOp size) { return sizes::kDataSymbols + uint32_t(size.getNumber()); }

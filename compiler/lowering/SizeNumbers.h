@@ -14,11 +14,6 @@
 
 namespace tess::compiler {
 
-/// Whether data decides the sizes of the operator's results.
-bool decidesSizes(mlir::Operation *op);
-/// Whether data decides sizes in trips of the loop.
-bool decidesSizesOfTrips(ir::ScanOp scan);
-
 /// The numbers of one program: sizes outside of loops keep theirs, those of trips have the ones behind.
 class SizeNumbers {
 public:

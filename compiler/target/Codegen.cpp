@@ -92,16 +92,22 @@ llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const Targe
   return std::unique_ptr<CodeGenerator>(new CodeGenerator(std::make_unique<Impl>(target, std::move(*machine))));
 }
 
-static runtime::KernelEntry emitRangeFunction(mlir::ModuleOp module, const std::string &name, const KernelSpec &spec,
-                                              const KernelEmitOptions &options) {
-  KernelPlan plan = emitKernel(module, name, spec, options);
-  return {name, 0, plan.scratchBytesPerElement, picosecondsPerElement(spec), plan.scratchBytesPerChunk};
+static llvm::Expected<runtime::KernelEntry> emitRangeFunction(mlir::ModuleOp module, const std::string &name,
+                                                              const KernelSpec &spec,
+                                                              const KernelEmitOptions &options) {
+  llvm::Expected<KernelPlan> plan = emitKernel(module, name, spec, options);
+  if (!plan)
+    return plan.takeError();
+  return runtime::KernelEntry{name, 0, plan->scratchBytesPerElement, picosecondsPerElement(spec),
+                              plan->scratchBytesPerChunk};
 }
 
-static runtime::KernelEntry emitGridFunction(mlir::ModuleOp module, const std::string &name, const KernelSpec &spec,
-                                             const KernelEmitOptions &options) {
+static llvm::Expected<runtime::KernelEntry> emitGridFunction(mlir::ModuleOp module, const std::string &name,
+                                                             const KernelSpec &spec, const KernelEmitOptions &options) {
+  if (llvm::Error error = checkKernel(module, name, spec))
+    return std::move(error);
   emitGridKernel(module, name, spec, options);
-  return {name, 0, 0, picosecondsPerElement(spec), 0, gridEntryOf(spec)};
+  return runtime::KernelEntry{name, 0, 0, picosecondsPerElement(spec), 0, gridEntryOf(spec)};
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
@@ -111,14 +117,13 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
   options.narrowMasks = target.has("avx512bw");
   options.multipliesPairs = target.has("avx512bf16");
   for (const auto &[name, spec] : kernels) {
-    if (llvm::Error error = verifyKernel(spec))
-      return error;
     if (target.isGrid() && spec.contracts())
       return invalidArgument("codegen: a kernel that contracts must be for a processor, got " + target.describe());
-    if (module->lookupSymbol(name))
-      return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
-    entries.push_back(target.isGrid() ? emitGridFunction(*module, name, spec, options)
-                                      : emitRangeFunction(*module, name, spec, options));
+    auto entry = target.isGrid() ? emitGridFunction(*module, name, spec, options)
+                                 : emitRangeFunction(*module, name, spec, options);
+    if (!entry)
+      return entry.takeError();
+    entries.push_back(std::move(*entry));
   }
   numVerified += verify;
   if (verify && failed(mlir::verify(*module)))

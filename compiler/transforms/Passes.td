@@ -125,4 +125,23 @@ def SinkUpdatesPass : Pass<"tess-sink-updates", "::mlir::func::FuncOp"> {
   }];
 }
 
+def InsertCopiesPass : Pass<"tess-insert-copies", "::mlir::func::FuncOp"> {
+  let summary = "copy what is not in memory as its reader needs it";
+  let description = [{
+    A kernel that reduces, a call and a movement read contiguous operands; an output, and what a trip of a loop yields, has
+    memory of its own.
+    ```
+    %0 = tess.transpose %x : (tensor<4x5xf32>) -> tensor<5x4xf32>
+    %1 = tess.matmul %0, %y : (tensor<5x4xf32>, tensor<4x6xf32>) -> tensor<5x6xf32>
+    ```
+    becomes
+    ```
+    %0 = tess.transpose %x : (tensor<4x5xf32>) -> tensor<5x4xf32>
+    %1 = tess.copy %0 : (tensor<5x4xf32>) -> tensor<5x4xf32>
+    %2 = tess.matmul %1, %y : (tensor<5x4xf32>, tensor<4x6xf32>) -> tensor<5x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
 #endif // TESS_COMPILER_PASSES

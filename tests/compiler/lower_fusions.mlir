@@ -50,7 +50,7 @@ func.func @main(%x: tensor<4x5xf32>, %y: tensor<3x2xf32>) -> (tensor<4x5xf32>, t
     %3 = tess.relu %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
     tess.yield %3 : tensor<3x2xf32>
   } : (tensor<3x2xf32>) -> tensor<3x2xf32>
-  %t = tess.transpose %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<5x4xf32>
+  %t = tess.transpose %x : (tensor<4x5xf32>) -> tensor<5x4xf32>
   %2 = tess.fusion %t attributes {axes = array<i64>} {
   ^bb0(%a: tensor<5x4xf32>):
     %3 = tess.relu %a : (tensor<5x4xf32>) -> tensor<5x4xf32>
@@ -216,4 +216,33 @@ func.func @main(%y: tensor<4x5xf32>, %i: tensor<4x5xi32>, %x: tensor<9x5xf32>) -
     tess.yield %1 : tensor<9x5xf32>
   } : (tensor<4x5xf32>, tensor<4x5xi32>, tensor<9x5xf32>) -> tensor<9x5xf32>
   return %0 : tensor<9x5xf32>
+}
+
+// -----
+
+// Copies, movements and windows have kernels, in a loop too; a movement that fills has two. A view must have none.
+// CHECK: tess.transpose %arg0 :
+// CHECK: tess.copy %{{.*}} {kernel = @kernel0}
+// CHECK: tess.scan
+// CHECK: tess.max_pool2d {{.*}}kernel = @kernel1
+// CHECK: tess.pad {{.*}}kernel = [@kernel2, @kernel3]
+// CHECK: tess.kernel @kernel0
+// CHECK: "o0 = input f32 strided"
+// CHECK: tess.kernel @kernel1
+// CHECK: "n1 = reduce max n0 : f32"
+// CHECK: tess.kernel @kernel2
+// CHECK: "o0 = input f32 contiguous"
+// CHECK-NEXT: "o1 = output f32 contiguous"
+// CHECK: tess.kernel @kernel3
+// CHECK: "n0 = attr
+func.func @main(%x: tensor<5x4xf32>, %y: tensor<1x2x4x4xf32>) -> (tensor<4x5xf32>, tensor<1x2x4x4xf32>) {
+  %t = tess.transpose %x : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  %0 = tess.copy %t : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = tess.scan %y attributes {constants = 0 : si64, carried = 1 : si64, length = 3 : si64} {
+  ^bb0(%a: tensor<1x2x4x4xf32>):
+    %2 = tess.max_pool2d %a {kernel_size = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+    %3 = tess.pad %2 {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>} : (tensor<1x2x2x2xf32>) -> tensor<1x2x4x4xf32>
+    tess.yield %3 : tensor<1x2x4x4xf32>
+  } : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  return %0, %1 : tensor<4x5xf32>, tensor<1x2x4x4xf32>
 }

@@ -14,7 +14,7 @@ static void requireCode(const KernelSpec &spec) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::LLVM::LLVMDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-  emitKernel(*module, "kernel", spec, {});
+  llvm::cantFail(emitKernel(*module, "kernel", spec, {}));
   fuzz::require(mlir::succeeded(mlir::verify(*module)), "a kernel that is verified must have code, got none");
 }
 

@@ -1,5 +1,5 @@
 //===- Layouts.cpp - layouts of views and inputs --------------------------===//
-#include "compiler/lowering/Layouts.h"
+#include "compiler/transforms/Layouts.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
@@ -26,13 +26,21 @@ bool Layouts::needsCopy(Operation *view) const {
   return ir::infoOf(view)->viewKind == ViewKind::Reshape && !of(view->getOperand(0)).contiguous;
 }
 
-void Layouts::add(Operation *view) {
+void Layouts::addView(Operation *view) {
   ValueLayout base = needsCopy(view) ? ValueLayout() : of(view->getOperand(0));
   Value result = view->getResult(0);
   known[result] = viewLayout(ir::opDefOf(view), base, cast<RankedTensorType>(result.getType()).getShape());
 }
 
-void Layouts::addSignature(func::FuncOp func) {
+void Layouts::add(Operation *op) {
+  if (const OpInfo *info = ir::infoOf(op); info && info->lowering == Lowering::View)
+    return addView(op);
+  if (auto scan = dyn_cast<ir::ScanOp>(op))
+    for (unsigned constant = 0; constant < unsigned(scan.getConstants()); ++constant)
+      known[scan.getBody().getArgument(constant)] = of(scan.getInputs()[constant]);
+}
+
+Layouts::Layouts(func::FuncOp func) {
   auto set = [&](Value value, IntegerAttr layout) {
     if (layout)
       known[value] = {false, layout.getInt() == int64_t(ir::MemoryLayout::RowsApart)};
@@ -41,6 +49,18 @@ void Layouts::addSignature(func::FuncOp func) {
     set(input, func.getArgAttrOfType<IntegerAttr>(input.getArgNumber(), ir::kLayoutAttr));
   for (OpOperand &output : func.front().getTerminator()->getOpOperands())
     set(output.get(), func.getResultAttrOfType<IntegerAttr>(output.getOperandNumber(), ir::kLayoutAttr));
+}
+
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) {
+  auto isScan = [](Operation &op) { return ir::infoOf(&op) && ir::infoOf(&op)->scan; };
+  return fusion.getAxes().empty() || layout.contiguous || llvm::any_of(fusion.getBody().front(), isScan);
+}
+
+bool hasOnlyShapeReaders(ir::FusionOp fusion) {
+  return llvm::all_of(fusion->getUses(), [](OpOperand &use) {
+    const OpInfo *info = ir::infoOf(use.getOwner());
+    return info && info->lowering == Lowering::View && use.getOperandNumber() > 0;
+  });
 }
 
 } // namespace tess::compiler

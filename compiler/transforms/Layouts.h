@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/Dialect.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,19 +25,26 @@ struct ValueLayout {
 /// The layouts of the values of one function.
 class Layouts {
 public:
+  /// Makes the layouts of the inputs and outputs of `func` known.
+  explicit Layouts(mlir::func::FuncOp func);
   /// Contiguous for a value that no view gave.
   ValueLayout of(mlir::Value value) const { return known.lookup_or(value, ValueLayout()); }
   /// Whether `view` cannot show the memory of its operand, so that it needs a contiguous copy of it.
   bool needsCopy(mlir::Operation *view) const;
-  /// Adds the result of `view`; views must be added in the order of the program.
-  void add(mlir::Operation *view);
-  /// `argument` of a loop's body is `value`.
-  void alias(mlir::Value argument, mlir::Value value) { known[argument] = of(value); }
-  /// Makes the layouts of the inputs and outputs of a program known.
-  void addSignature(mlir::func::FuncOp func);
+  /// Adds the result of a view, or the constants in the body of a loop; others change nothing. Operators must be added
+  /// in the order of the program, a loop before its body.
+  void add(mlir::Operation *op);
 
 private:
+  void addView(mlir::Operation *view);
+
   llvm::DenseMap<mlir::Value, ValueLayout> known;
 };
+
+/// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
+/// Whether nothing but shapes is read of what `fusion` gives, so that nobody need make it: by views, of whose first
+/// operands alone the elements count.
+bool hasOnlyShapeReaders(ir::FusionOp fusion);
 
 } // namespace tess::compiler
