@@ -19,5 +19,18 @@
 
 #include "ir/Dialect.h.inc"
 
+namespace tess::ir {
+
+/// Checks that an operator of a record has no attributes but those of the record and those that passes add.
+llvm::LogicalResult verifyAttributes(mlir::Operation *op);
+
+/// Trait of all operators of records.
+template <typename Op> class RecordAttributes : public mlir::OpTrait::TraitBase<Op, RecordAttributes> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyAttributes(op); }
+};
+
+} // namespace tess::ir
+
 #define GET_OP_CLASSES
 #include "ir/Structure.h.inc"

@@ -3,6 +3,7 @@
 #include "ir/Dialect.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
+#include "ops/vocabulary/NearNames.h"
 #include "ops/vocabulary/SizeExpr.h"
 
 #include "mlir/IR/OpDefinition.h"
@@ -20,6 +21,19 @@ const OpInfo *infoOf(Operation *op) {
   if (name.getDialectNamespace() != "tess")
     return nullptr;
   return findOp(name.stripDialect());
+}
+
+LogicalResult verifyAttributes(Operation *op) {
+  static constexpr StringLiteral added[] = {kKernelAttr, kNameAttr, kScalarsAttr, kSizesAttr};
+  for (NamedAttribute attr : op->getDiscardableAttrs()) {
+    if (llvm::is_contained(added, attr.getName().strref()))
+      continue;
+    const OpInfo &info = *infoOf(op);
+    auto known = llvm::map_to_vector(info.attrs, [](const AttrInfo &attr) -> StringRef { return attr.name; });
+    return op->emitError() << info.name << ": attributes must be those of its record, got " << attr.getName().strref()
+                           << nearName(attr.getName(), known);
+  }
+  return success();
 }
 
 /// The operators of a body; they must be those of records, or have bodies. Where sizes have names, these are symbols of

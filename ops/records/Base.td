@@ -309,10 +309,15 @@ class Shaped {
   list<string> constraints = []; // what rule or check demand beyond the signature; a label is <op>.<the words>
 }
 
+// No attributes but those of the record (ir/Dialect.h).
+def RecordAttributes : NativeOpTrait<"RecordAttributes"> {
+  let cppNamespace = "::tess::ir";
+}
+
 // `summary`, `description` and one sample at least must be given: documentation shows the first sample, as Python and
 // as text of the dialect.
 class Tess_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])>, Shaped {
+    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible, RecordAttributes])>, Shaped {
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;

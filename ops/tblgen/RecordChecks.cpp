@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/Model.h"
+#include "ops/vocabulary/NearNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,22 +14,10 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
-/// ", did you mean 'log1p'?" where a known name is near.
-static std::string nearest(StringRef name, ArrayRef<StringRef> known) {
-  StringRef best;
-  unsigned least = std::max<size_t>(2, name.size() / 3) + 1;
-  for (StringRef each : known)
-    if (unsigned distance = name.edit_distance(each, true, least); distance < least) {
-      best = each;
-      least = distance;
-    }
-  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
-}
-
 static void checkKnown(const OpModel &op, StringRef what, StringRef name, StringRef list) {
   std::vector<StringRef> known = op.record->getRecords().getDef(list)->getValueAsListOfStrings("names");
   if (!is_contained(known, name))
-    op.fatal(what + " of " + list + " in ops/records/Names.td, got '" + name + "'" + nearest(name, known));
+    op.fatal(what + " of " + list + " in ops/records/Names.td, got '" + name + "'" + nearName(name, known));
 }
 
 static void checkName(const OpModel &op) {
@@ -43,7 +32,7 @@ static std::string scalarFnNames(const OpModel &op, StringRef wrong) {
   for (const Record *fn : op.record->getRecords().getAllDerivedDefinitions("ScalarFn"))
     names.push_back(fn->getName().str());
   std::vector<StringRef> known(names.begin(), names.end());
-  return nearest(wrong, known);
+  return nearName(wrong, known);
 }
 
 static void checkScalar(const OpModel &op, const DagInit *dag) {

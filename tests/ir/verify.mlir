@@ -9,6 +9,16 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x5xf32>) -> tensor<2x5xf32> {
 
 // -----
 
+// An attribute that the record does not declare is an error, with the name that was meant; a user's name must not be.
+// CHECK-NOT: tess.name
+// CHECK: transpose: attributes must be those of its record, got patterns, did you mean 'pattern'?
+func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = tess.transpose %x {tess.name = "turned", patterns = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// -----
+
 // A fusion's region must fit its operands.
 // CHECK: region arguments must have the types of the inputs
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
