@@ -314,10 +314,17 @@ def RecordAttributes : NativeOpTrait<"RecordAttributes"> {
   let cppNamespace = "::tess::ir";
 }
 
+// createOp() (ir/OpBridge.h) builds all operators, by name. TableGen wants one builder where the default ones are left out.
+class BuiltByName<string mnemonic, list<Trait> traits>
+    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible, RecordAttributes])> {
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::mlir::ValueRange":$operands),
+                            "$_state.addOperands(operands); $_state.addTypes(results);">];
+}
+
 // `summary`, `description` and one sample at least must be given: documentation shows the first sample, as Python and
 // as text of the dialect.
-class Tess_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible, RecordAttributes])>, Shaped {
+class Tess_Op<string mnemonic, list<Trait> traits = []> : BuiltByName<mnemonic, traits>, Shaped {
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;
