@@ -40,8 +40,14 @@ private:
   int64_t dims[kDims.count(0)] = {};
 };
 
-template <typename T> void narrowRow(const float *from, int64_t count, char *to) {
-  std::transform(from, from + count, reinterpret_cast<T *>(to), [](float x) { return narrow<T>(x); });
+template <typename T, typename Sum> void writeRow(const Sum *from, int64_t count, char *to) {
+  std::transform(from, from + count, reinterpret_cast<T *>(to), [](Sum x) { return narrow<T>(float(x)); });
+}
+
+template <typename Sum> void writeRow(DType dtype, const Sum *from, int64_t count, char *to) {
+  dtype == DType::BFloat16  ? writeRow<BF16>(from, count, to)
+  : dtype == DType::Float16 ? writeRow<F16>(from, count, to)
+                            : writeRow<float>(from, count, to);
 }
 
 class BlockWalk {
@@ -49,7 +55,7 @@ public:
   BlockWalk(const ProductShape &shape, const ProductPlan &plan, const Kernels &kernels, const ProductBlock &block)
       : shape(shape), plan(plan), kernels(kernels), block(block), width(byteWidth(shape.dtype)),
         sumBytes(int64_t(plan.form.wordBytes())), copied(block.memory), packed(block.memory + plan.linesAt),
-        sums(block.memory + plan.sumsAt) {}
+        sums(block.memory + plan.sumsAt), totals(reinterpret_cast<double *>(block.memory + plan.totalsAt)) {}
 
   void run() {
     for (int64_t panel = block.firstPanel; panel < block.lastPanel; panel += plan.blockPanels)
@@ -62,23 +68,26 @@ private:
   void runBlock(int64_t firstTile, int64_t lastTile, int64_t panel, int64_t lastPanel) {
     firstPanel = panel;
     const int64_t firstRow = plan.firstRow(firstTile), column = panel * kLanes;
+    const int64_t rows = plan.firstRow(lastTile) - firstRow;
+    const int64_t columns = std::min(lastPanel * int64_t(kLanes), shape.columns) - column;
     char *results = block.out + (firstRow * shape.columns + column) * width;
-    out = plan.widensResult ? sums : results;
-    outStride = plan.widensResult ? plan.blockPanels * kLanes : shape.columns;
+    out = plan.sumsApart ? sums : results;
+    outStride = plan.sumsApart ? plan.blockPanels * kLanes : shape.columns;
     call.setStride(TileCall::Out, TileCall::Rows, outStride);
     for (int64_t line = 0; line < plan.numLines; line += kContractLines) {
       setLines(line);
       for (int64_t tile = firstTile; tile < lastTile; ++tile)
         runTile(tile, plan.firstRow(tile) - firstRow, lastPanel);
+      if (plan.isDeep)
+        addTotals(rows, columns, line == 0);
     }
-    if (plan.widensResult)
-      narrowResults(plan.firstRow(lastTile) - firstRow, std::min(lastPanel * int64_t(kLanes), shape.columns) - column,
-                    results);
+    if (plan.sumsApart)
+      writeResults(rows, columns, results);
   }
 
   /// Enters a chunk of lines.
   void setLines(int64_t line) {
-    chunk = line / kContractLines;
+    chunk = plan.isDeep ? 0 : line / kContractLines;
     firstLine = line;
     call.setSize(TileCall::Lines, std::min(kContractLines, plan.numLines - line));
   }
@@ -125,34 +134,48 @@ private:
 
   /// Gives the number of panels that lie as this one does, up to `last`.
   int64_t setRhs(int64_t panel, int64_t last) {
-    const int64_t perColumn = plan.form.perColumn;
-    if (plan.packsLines) {
-      const int64_t count = std::min<int64_t>(last - panel, kernels.panels()), begin = firstLine * perColumn;
-      const int64_t end = std::min(begin + kContractLines * perColumn, shape.depth);
-      packPanels(plan.form, block.rhs, begin, end, shape.columns, panel, panel + count, packed);
-      setPanels(packed, plan.form.lines(end - begin));
-      return count;
-    }
-    if (plan.readsPanels || (plan.packsLast && panel + 1 == plan.numPanels)) {
-      const int64_t slot = plan.readsPanels ? panel : 0;
-      call.setData(TileCall::Rhs,
-                   block.panels + slot * int64_t(plan.panelBytes) + firstLine * int64_t(plan.form.lineBytes()));
-      call.setStride(TileCall::Rhs, TileCall::Columns, plan.numLines * kLanes * perColumn);
-      call.setStride(TileCall::Rhs, TileCall::Lines, kLanes);
-      return last - panel;
-    }
+    const bool isPartial = !plan.needsPanels && shape.columns % kLanes && panel + 1 == plan.numPanels;
+    if (plan.needsPanels || isPartial)
+      return plan.packsLines ? packLines(panel, last) : setPacked(panel, last);
     call.setData(TileCall::Rhs,
                  static_cast<const char *>(block.rhs.data) + (firstLine * shape.rhsRow + panel * kLanes) * width);
     call.setStride(TileCall::Rhs, TileCall::Columns, kLanes);
     call.setStride(TileCall::Rhs, TileCall::Lines, shape.rhsRow);
-    return (plan.packsLast ? std::min(last, plan.numPanels - 1) : last) - panel;
+    return (shape.columns % kLanes ? std::min(last, plan.numPanels - 1) : last) - panel;
   }
 
-  void narrowResults(int64_t rows, int64_t columns, char *to) const {
-    for (int64_t row = 0; row < rows; ++row, to += shape.columns * width) {
+  int64_t setPacked(int64_t panel, int64_t last) {
+    const int64_t slot = plan.needsPanels ? panel : 0;
+    setPanels(block.panels + slot * int64_t(plan.panelBytes) + firstLine * int64_t(plan.form.lineBytes()),
+              plan.numLines);
+    return last - panel;
+  }
+
+  int64_t packLines(int64_t panel, int64_t last) {
+    const int64_t perColumn = plan.form.perColumn, begin = firstLine * perColumn;
+    const int64_t end = std::min(begin + kContractLines * perColumn, shape.depth);
+    const int64_t count = std::min<int64_t>(last - panel, kernels.panels());
+    packPanels(plan.form, block.rhs, begin, end, shape.columns, panel, panel + count, packed);
+    setPanels(packed, plan.form.lines(end - begin));
+    return count;
+  }
+
+  /// Adds the sums of a chunk to the totals, which begin with the first one's.
+  void addTotals(int64_t rows, int64_t columns, bool isFirst) {
+    for (int64_t row = 0; row < rows; ++row) {
       const float *from = reinterpret_cast<const float *>(sums) + row * outStride;
-      shape.dtype == DType::BFloat16 ? narrowRow<BF16>(from, columns, to) : narrowRow<F16>(from, columns, to);
+      double *to = totals + row * outStride;
+      for (int64_t column = 0; column < columns; ++column)
+        to[column] = isFirst ? from[column] : to[column] + from[column];
     }
+  }
+
+  void writeResults(int64_t rows, int64_t columns, char *to) const {
+    for (int64_t row = 0; row < rows; ++row, to += shape.columns * width)
+      if (plan.isDeep)
+        writeRow(shape.dtype, totals + row * outStride, columns, to);
+      else
+        writeRow(shape.dtype, reinterpret_cast<const float *>(sums) + row * outStride, columns, to);
   }
 
   const ProductShape &shape;
@@ -162,6 +185,7 @@ private:
   const int64_t width, sumBytes;
   // The block's memory: rows of the left operand, panels of the right one, and sums that are wider than results.
   char *const copied, *const packed, *const sums;
+  double *const totals;
   TileCall call;
   char *out = nullptr; // of the block that is computed
   int64_t outStride = 0, firstPanel = 0, firstLine = 0, chunk = 0;

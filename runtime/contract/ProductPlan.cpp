@@ -16,6 +16,8 @@ constexpr int64_t kPanelBytes = 512 << 10, kResultBytes = 2 << 20;
 /// thread where there are more, so that one which comes late leaves some to others.
 constexpr int64_t kPartProducts = 1 << 20;
 constexpr unsigned kPartsPerThread = 3;
+/// Chunks whose sums are added in float32: more would be off by more than the sum of a chunk is.
+constexpr int64_t kFlatChunks = 64;
 /// Rows so far apart share sets of a first-level cache.
 constexpr int64_t kAliasBytes = 1024;
 
@@ -35,16 +37,17 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   blockTiles = std::clamp<int64_t>(kResultBytes / tileBytes, 1, numTiles);
   auto aliases = [&](int64_t stride, int64_t uses) { return uses > 4 && stride * width % kAliasBytes == 0; };
   const bool isWord = form.ofKernel == shape.dtype && form.perColumn == 1;
-  const bool needsPanels = !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
-  packsLines = needsPanels && !shape.hasPanels && numTiles == 1;
+  needsPanels =
+      shape.hasPanels || !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
+  packsLines = !shape.hasPanels && numTiles == 1;
   packsAll = needsPanels && !shape.hasPanels && !packsLines;
-  readsPanels = packsAll || shape.hasPanels;
-  packsLast = !needsPanels && !shape.hasPanels && shape.columns % kLanes;
+  packsLast = !needsPanels && !packsLines && shape.columns % kLanes;
   const bool readsRows = isWord || (form.ofKernel == shape.dtype && shape.lhsColumn == 1 && shape.depth % 2 == 0);
   const bool sharesSets = shape.lhsColumn == 1 ? aliases(shape.lhsRow, std::min<int64_t>(kernels.rows(), shape.rows))
                                                : aliases(shape.lhsColumn, numLines);
   copiesRows = !readsRows || (sharesSets && numPanels > 2 * kernels.panels());
-  widensResult = shape.dtype == DType::BFloat16 || shape.dtype == DType::Float16;
+  isDeep = form.ofKernel != DType::Float64 && numLines > kFlatChunks * kContractLines;
+  sumsApart = isDeep || byteWidth(shape.dtype) < 4;
   share(shape, kernels, threads);
   panelSlots = !packsAll && !packsLast ? 0 : shape.rhsAt.size() == 1 || rowParts * columnParts > 1 ? 1 : numParts;
   slotBytes = packsAll ? size_t(numPanels) * panelBytes : panelBytes;
@@ -52,7 +55,8 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   const int64_t linePanels = std::min<int64_t>(numPanels, kernels.panels());
   linesAt = copiesRows ? packedRowsBytes(form, kernels.rows()) : 0;
   sumsAt = linesAt + (packsLines ? size_t(linePanels * mostLines) * form.lineBytes() : 0);
-  partBytes = llvm::alignTo(sumsAt + (widensResult ? sumBytes : 0), 64);
+  totalsAt = sumsAt + (sumsApart ? sumBytes : 0);
+  partBytes = llvm::alignTo(totalsAt + (isDeep ? 2 * sumBytes : 0), 64);
 }
 
 /// Matrices are shared where there are enough of them; else each one by rows, and by columns where rows are few.

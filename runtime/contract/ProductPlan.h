@@ -37,16 +37,17 @@ struct ProductPlan {
   int64_t numPanels, numLines, numTiles;
   int64_t smallTile, numLargeTiles;       // tiles differ by one row at most; the larger ones come first
   int64_t blockPanels, blockTiles;        // of a block, at most
-  bool packsLines;                        // of one chunk, when a tile reads them: panels that are read once
-  bool readsPanels;                       // of the right operand: all are packed
-  bool packsAll, packsLast;               // who packs them is run(); or it packs the last one alone, which is partial
+  bool packsLines;                        // of panels that one tile reads: a chunk, when it reads them
+  bool needsPanels;                       // of the right operand: all, else the last one where it is partial
+  bool packsAll, packsLast;               // those that run() packs
   bool copiesRows;                        // of the left operand
-  bool widensResult;                      // sums are float32, results narrower
+  bool isDeep;                            // sums of chunks are added in float64
+  bool sumsApart;                         // from results, which are written when all chunks are added
   unsigned numParts = 1;                  // of everything
   unsigned rowParts = 1, columnParts = 1; // of a matrix; both are 1 where parts are of matrices
   unsigned panelSlots;                    // matrices of which packed panels are kept at a time
   size_t panelBytes, slotBytes, partBytes;
-  size_t linesAt, sumsAt; // in the memory of a part, which begins with copied rows
+  size_t linesAt, sumsAt, totalsAt; // in the memory of a part, which begins with copied rows
 
   /// The row at which a tile begins.
   int64_t firstRow(int64_t tile) const { return tile * smallTile + (tile < numLargeTiles ? tile : numLargeTiles); }

@@ -47,10 +47,17 @@ public:
     for (int64_t i = 0; i < int64_t(shape.lhsAt.size()); ++i)
       for (int64_t r = 0; r < m; ++r)
         for (int64_t c = 0; c < n; ++c) {
+          // Sums of more than 64 chunks are added in float64.
+          const bool isDeep = k > 64 * chunk;
+          double wide = 0;
           SumOf<T> total = 0;
-          for (int64_t first = 0; first < k; first += chunk)
-            total = first ? total + sumOf(i, r, c, first, std::min(first + chunk, k))
-                          : sumOf(i, r, c, 0, std::min(chunk, k));
+          for (int64_t first = 0; first < k; first += chunk) {
+            SumOf<T> sum = sumOf(i, r, c, first, std::min(first + chunk, k));
+            total = first ? total + sum : sum;
+            wide = first ? wide + double(sum) : double(sum);
+          }
+          if (isDeep)
+            total = SumOf<T>(wide);
           out.push_back(narrow<T>(total));
         }
     return out;
@@ -140,9 +147,10 @@ template <typename T> void checkShapes(DType dtype) {
   struct Sizes {
     int64_t batch, m, n, k;
   };
-  const Sizes all[] = {{1, 1, 1, 1},     {1, 1, 130, 300},  {1, 3, 16, 7},     {1, 14, 32, 256},  {1, 15, 33, 257},
-                       {1, 29, 47, 513}, {1, 77, 100, 333}, {1, 64, 64, 64},   {1, 5, 200, 1025}, {3, 9, 17, 40},
-                       {16, 20, 24, 18}, {1, 300, 64, 128}, {2, 200, 500, 70}, {1, 300, 48, 1024}};
+  const Sizes all[] = {{1, 1, 1, 1},      {1, 1, 130, 300},   {1, 3, 16, 7},     {1, 14, 32, 256},
+                       {1, 15, 33, 257},  {1, 29, 47, 513},   {1, 77, 100, 333}, {1, 64, 64, 64},
+                       {1, 5, 200, 1025}, {3, 9, 17, 40},     {16, 20, 24, 18},  {1, 300, 64, 128},
+                       {2, 200, 500, 70}, {1, 300, 48, 1024}, {1, 1, 1, 70000},  {1, 20, 18, 40000}};
   for (Sizes s : all)
     for (bool lhs : {false, true})
       for (bool rhs : {false, true}) {
