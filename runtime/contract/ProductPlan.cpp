@@ -45,7 +45,7 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   const bool readsRows = isWord || (form.ofKernel == shape.dtype && shape.lhsColumn == 1 && shape.depth % 2 == 0);
   const bool sharesSets = shape.lhsColumn == 1 ? aliases(shape.lhsRow, std::min<int64_t>(kernels.rows(), shape.rows))
                                                : aliases(shape.lhsColumn, numLines);
-  copiesRows = !readsRows || (sharesSets && numPanels > 2 * kernels.panels());
+  copiesRows = !readsRows || (sharesSets && numPanels > int64_t(2) * kernels.panels());
   isDeep = form.ofKernel != DType::Float64 && numLines > kFlatChunks * kContractLines;
   sumsApart = isDeep || byteWidth(shape.dtype) < 4;
   share(shape, kernels, threads);

@@ -112,7 +112,7 @@ double readRate(int threads) {
 } // namespace
 
 int main(int count, char **arguments) {
-  int threads = count > 1 ? std::max(1, std::atoi(arguments[1])) : 1;
+  int threads = count > 1 ? std::max(1, int(std::strtol(arguments[1], nullptr, 10))) : 1;
   bool isWide = __builtin_cpu_supports("avx512f");
   double floats = isWide ? rateOf(threads, 16, addFloats512) : rateOf(threads, 8, addFloats256);
   double bfloats = __builtin_cpu_supports("avx512bf16") ? rateOf(threads, 32, addBfloats512) : 0;
