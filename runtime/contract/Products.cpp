@@ -4,7 +4,20 @@
 #include "runtime/contract/ProductBlock.h"
 #include "runtime/threads/ParallelFor.h"
 
+#include <algorithm>
+#include <atomic>
+
 namespace tess::runtime::contract {
+
+/// Calls body(0) .. body(parts - 1) on at most `threads` threads, of which each takes the next part when it is free. A
+/// region has a thread for each of its own parts, and more threads than cores would delay all regions to come.
+static void shareParts(unsigned threads, unsigned parts, llvm::function_ref<void(unsigned part)> body) {
+  std::atomic<unsigned> next{0};
+  parallelRun(std::min(threads, parts), [&](unsigned) {
+    for (unsigned part = next++; part < parts; part = next++)
+      body(part);
+  });
+}
 
 static const Kernels &kernelsOr(const Kernels *kernels, DType dtype) {
   return kernels ? *kernels : Kernels::of(LineForm(dtype).ofKernel);
@@ -69,11 +82,11 @@ void Products::runOne(int64_t matrix, const Operands &operands) const {
   auto place = [](unsigned part, unsigned parts, int64_t count) { return count * part / parts; };
   const bool packsApart = plan.rowParts == 1;
   if (!packsApart && plan.panelSlots)
-    parallelRun(plan.numParts, [&](unsigned part) {
+    shareParts(numThreads, plan.numParts, [&](unsigned part) {
       packPanels(rhs, place(part, plan.numParts, plan.numPanels), place(part + 1, plan.numParts, plan.numPanels),
                  operands.workspace);
     });
-  parallelRun(plan.numParts, [&](unsigned part) {
+  shareParts(numThreads, plan.numParts, [&](unsigned part) {
     const unsigned row = part % plan.rowParts, column = part / plan.rowParts;
     const int64_t firstPanel = place(column, plan.columnParts, plan.numPanels),
                   lastPanel = place(column + 1, plan.columnParts, plan.numPanels);
@@ -92,7 +105,7 @@ void Products::runMatrices(const Operands &operands) const {
   const bool packsOnce = shape.rhsAt.size() == 1;
   if (packsOnce)
     packPanels(rhsOf(operands, 0), 0, plan.numPanels, operands.workspace);
-  parallelRun(plan.numParts, [&](unsigned part) {
+  shareParts(numThreads, plan.numParts, [&](unsigned part) {
     char *panels = operands.workspace + (packsOnce ? 0 : plan.slotBytes * part);
     for (int64_t matrix = matrices * part / plan.numParts; matrix < matrices * (part + 1) / plan.numParts; ++matrix) {
       const Matrix rhs = rhsOf(operands, matrix);
