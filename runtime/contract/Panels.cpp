@@ -156,8 +156,24 @@ template <typename W, typename T> void copyRows(const Matrix &lhs, unsigned rows
                    [](T x) { return W(widen(x)); });
 }
 
+/// Copies `count` numbers by two vectors that may overlap. There are as many as in one, at least.
+template <unsigned Vector, typename T> void copyOverlapping(const T *from, unsigned count, T *to) {
+  T first[Vector], last[Vector];
+  std::memcpy(first, from, sizeof first);
+  std::memcpy(last, from + count - Vector, sizeof last);
+  std::memcpy(to, first, sizeof first);
+  std::memcpy(to + count - Vector, last, sizeof last);
+}
+
 /// A chunk of rows that lie side by side, line by line.
 template <typename W, typename T> void copyLines(const Matrix &lhs, unsigned rows, int64_t begin, int64_t end, W *to) {
+  constexpr unsigned kVector = 8;
+  if constexpr (std::is_same_v<W, T>)
+    if (lhs.rowStride == 1 && rows >= kVector && rows <= 2 * kVector) {
+      for (int64_t k = begin; k < end; ++k, to += kWidth)
+        copyOverlapping<kVector>(&elementAt<T>(lhs, 0, k), rows, to);
+      return;
+    }
   for (int64_t k = begin; k < end; ++k, to += kWidth)
     for (unsigned r = 0; r < rows; ++r)
       to[r] = W(widen(elementAt<T>(lhs, r, k)));

@@ -18,8 +18,10 @@ constexpr int64_t kPartProducts = 1 << 20;
 constexpr unsigned kPartsPerThread = 3;
 /// Chunks whose sums are added in float32: more would be off by more than the sum of a chunk is.
 constexpr int64_t kFlatChunks = 64;
-/// Rows so far apart share sets of a first-level cache.
-constexpr int64_t kAliasBytes = 1024;
+/// Rows so far apart share sets of a first-level cache: those of a tile, and lines that one tile reads again and again.
+constexpr int64_t kAliasBytes = 2048;
+/// Rows from which on a right operand is packed whose rows are a page apart, of which a block has a part.
+constexpr int64_t kReusedRows = 256, kPageBytes = 4096;
 
 } // namespace
 
@@ -37,8 +39,8 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   blockTiles = std::clamp<int64_t>(kResultBytes / tileBytes, 1, numTiles);
   auto aliases = [&](int64_t stride, int64_t uses) { return uses > 4 && stride * width % kAliasBytes == 0; };
   const bool isWord = form.ofKernel == shape.dtype && form.perColumn == 1;
-  needsPanels =
-      shape.hasPanels || !isWord || shape.rhsColumn != 1 || (shape.rows > 256 && aliases(shape.rhsRow, numLines));
+  const bool skipsPages = numPanels > blockPanels && shape.rhsRow * width % kPageBytes == 0;
+  needsPanels = shape.hasPanels || !isWord || shape.rhsColumn != 1 || (shape.rows > kReusedRows && skipsPages);
   packsLines = !shape.hasPanels && numTiles == 1;
   packsAll = needsPanels && !shape.hasPanels && !packsLines;
   packsLast = !needsPanels && !packsLines && shape.columns % kLanes;
