@@ -18,7 +18,7 @@ public:
   void run(const void *lhs, const void *rhs, void *out, void *workspace) const;
 
   /// Whether a right operand that does not change is better packed before, which takes `bytes`.
-  bool wantsPanels() const { return (plan.packsAll || plan.packsLines) && shape.rhsAt.size() == 1; }
+  bool wantsPanels() const { return plan.needsPanels && !shape.hasPanels && shape.rhsAt.size() == 1; }
   size_t bytesOfPanels() const { return size_t(plan.numPanels) * plan.panelBytes; }
   /// Packs a right operand for products of this shape that have panels.
   void pack(const void *rhs, void *to) const;
