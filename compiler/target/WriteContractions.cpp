@@ -24,7 +24,7 @@ struct Tiles {
   uint8_t rowPanels;    // of the one for a single row
 };
 
-/// Kernels of a level, where pairs of bfloat16 are multiplied as `pairs` says.
+/// Kernels of a level; `feature`: of its processors, beyond those of `target`.
 struct Level {
   llvm::StringLiteral name, target, feature;
   std::vector<Tiles> tiles;

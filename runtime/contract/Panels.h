@@ -39,11 +39,11 @@ struct LineForm {
 void packPanels(const LineForm &form, const Matrix &rhs, int64_t begin, int64_t end, int64_t columns, int64_t first,
                 int64_t last, char *to);
 
-/// Copies elements [begin, end) along the contracted axis of `rows` rows of a left operand to `to`. The copy's strides
-/// are in words of LineForm, along rows and along lines.
+/// Strides of a copy, in words of LineForm.
 struct RowStrides {
   int64_t row, line;
 };
+/// Copies elements [begin, end) along the contracted axis of `rows` rows of a left operand to `to`.
 RowStrides packRows(const LineForm &form, const Matrix &lhs, unsigned rows, int64_t begin, int64_t end, void *to);
 /// Bytes of such a copy of `rows` rows over one chunk.
 size_t packedRowsBytes(const LineForm &form, unsigned rows);

@@ -141,39 +141,23 @@ static bool mayBe(const char *own, const PrepareRequest &request) {
 /// The packing of a right operand in panels.
 static constexpr const char *kPanels = "panels";
 
-/// Products by generated kernels (runtime/contract).
+/// Products by generated kernels (runtime/contract). A matrix by a column is the column as a row by the transposed
+/// matrix: lanes are then the results.
 class ContractedProduct : public PreparedKernel {
 public:
-  /// `bytes`: of the right operand.
-  ContractedProduct(contract::ProductShape shape, unsigned threads, size_t bytes)
-      : products(std::move(shape), threads) {
+  /// `rhsBytes`: of the right operand.
+  ContractedProduct(const contract::ProductShape &shape, unsigned threads, size_t rhsBytes)
+      : isByColumn(shape.columns == 1 && shape.rows > 1), products(isByColumn ? transposed(shape) : shape, threads) {
     implementationName = kContract;
     threadCount = products.threads();
     workspace = products.workspaceBytes();
-    if (products.wantsPanels() && products.bytesOfPanels() == bytes)
+    heldBytes += (shape.lhsAt.size() + shape.rhsAt.size()) * sizeof(int64_t);
+    if (!isByColumn && products.wantsPanels() && products.bytesOfPanels() == rhsBytes)
       inputPackings = {{}, {kPanels, std::nullopt}};
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    products.run(inputs[0], inputs[1], outputs[0], context.workspace);
-    return llvm::Error::success();
-  }
-
-private:
-  contract::Products products;
-};
-
-/// Products of a matrix by a column, which is the column as a row by the transposed matrix: lanes are then the results.
-class ColumnProduct : public PreparedKernel {
-public:
-  ColumnProduct(const contract::ProductShape &shape, unsigned threads) : products(transposed(shape), threads) {
-    implementationName = kContract;
-    threadCount = products.threads();
-    workspace = products.workspaceBytes();
-  }
-
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    products.run(inputs[1], inputs[0], outputs[0], context.workspace);
+    products.run(inputs[isByColumn], inputs[!isByColumn], outputs[0], context.workspace);
     return llvm::Error::success();
   }
 
@@ -187,14 +171,11 @@ private:
     return shape;
   }
 
+  const bool isByColumn;
   contract::Products products;
 };
 
 static size_t bytesOf(const TensorMeta &meta) { return size_t(meta.numElements()) * byteWidth(meta.dtype); }
-
-static bool isContracted(DType dtype) {
-  return dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::BFloat16 || dtype == DType::Float16;
-}
 
 /// A product whose batches that are one in memory have been joined.
 static contract::ProductShape productShape(const MatmulShape &shape, DType dtype) {
@@ -229,12 +210,10 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   if (!same || products == 0)
     return prepareOwnMatmul(request);
   collapseBatch(shape);
-  if (isContracted(dtype) && mayBe(kContract, request)) {
+  if (isFloat(dtype) && mayBe(kContract, request)) {
     contract::ProductShape product = productShape(shape, dtype);
-    if (product.columns == 1 && product.rows > 1)
-      return std::make_shared<ColumnProduct>(product, threads);
     product.hasPanels = !request.inputPackings.empty() && request.inputPackings[1] == kPanels;
-    return std::make_shared<ContractedProduct>(std::move(product), threads, bytesOf(request.inputs[1]));
+    return std::make_shared<ContractedProduct>(product, threads, bytesOf(request.inputs[1]));
   }
   if (!dnnlType(dtype) || !hasShortRows(shape, dtype) || request.implementation == kOwnMatmul)
     return prepareOwnMatmul(request);

@@ -1,4 +1,5 @@
 // Products: the bits of chunks of multiply-adds in order, whatever threads, level, layout and batch.
+#include "ops/vocabulary/Error.h"
 #include "runtime/contract/Products.h"
 #include "runtime/device/Elements.h"
 #include "runtime/threads/Worker.h"
@@ -205,4 +206,13 @@ TEST_CASE("what is no number stays in its rows and columns") {
   for (int64_t r = 0; r < 20; ++r)
     for (int64_t c = 0; c < 45; ++c)
       CHECK(std::isnan(out[size_t(r * 45 + c)]) == (r == 7 || c == 44));
+}
+
+TEST_CASE("products use the levels that are allowed") {
+  const std::string before = highestLevel().str();
+  CHECK(takeError(limitLevel("x86-64-v9")).second ==
+        "limitLevel: level must be one of those with kernels, got x86-64-v9");
+  llvm::cantFail(limitLevel("x86-64-v3"));
+  CHECK(&Kernels::of(DType::Float32) == Kernels::of(DType::Float32, "x86-64-v3"));
+  llvm::cantFail(limitLevel(before));
 }

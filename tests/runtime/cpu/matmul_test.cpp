@@ -134,6 +134,16 @@ TEST_CASE("matmul: a row has the same bits alone and among others, a column too"
   CHECK(asDouble(alone.outputs[0]) == first);
 }
 
+TEST_CASE("matmul: a prepared batch counts what it holds for each matrix") {
+  auto footprintOf = [](int64_t batch) {
+    OpDef op = matmul();
+    Metas operands = {TensorMeta(DType::Float32, {batch, 4, 4}), TensorMeta(DType::Float32, {batch, 4, 4})};
+    Metas results = get(op.infer(operands));
+    return get(prepareKernel(hostDevice().kernels(), {op, operands, results}))->footprint();
+  };
+  CHECK(footprintOf(5000) >= footprintOf(2) + 4998 * 2 * sizeof(int64_t));
+}
+
 TEST_CASE("matmul: the same bits in either layout, alone, in a batch and with its rows joined") {
   HostTensor a = randomF32({3, 50, 700}, 1), b = randomF32({700, 90}, 2);
   CallResult joined = callKernel(matmul(), {a, b}, {2});
