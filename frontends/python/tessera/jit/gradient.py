@@ -91,10 +91,12 @@ class TrackedCall(Recorded):
     def _with_returned(self, inputs, outputs, tensors):
         """The outputs, where those that are inputs, too, are these: what arrives at them from
         outside comes first in their gradients' sums, as in eager."""
-        returned = [self.same.get(slot) for slot in self.slots]
-        returned = [tensors[same] if isinstance(same, int) else same for same in returned]
+        if not self.same:
+            return outputs
+        known = {id(each) for each in inputs}
+        returned = [self.returned(slot, tensors) for slot in self.slots]
         return [
-            same if any(same is each for each in inputs) else output
+            same if id(same) in known else output
             for same, output in zip(returned, outputs, strict=True)
         ]
 

@@ -206,9 +206,9 @@ class Recorded(Compiled):
         leaves = list(self.leaves) if value is None else flatten(value)[0]
         outputs = list(results[:count])
         for number, slot in enumerate(self.slots):
-            same = self.same.get(slot)
+            same = self.returned(slot, tensors)
             if same is not None:
-                leaves[slot] = tensors[same] if isinstance(same, int) else same
+                leaves[slot] = same
             elif value is None:
                 leaves[slot] = outputs[number]
             else:
@@ -216,6 +216,11 @@ class Recorded(Compiled):
         for slot in self.sizes:
             leaves[slot] = leaves[slot].item()
         return unflatten(self.structure, leaves), outputs
+
+    def returned(self, slot, tensors):
+        """The argument, or the tensor from outside, that the result is; None: it is a new one."""
+        same = self.same.get(slot)
+        return tensors[same] if isinstance(same, int) else same
 
     def forget_same(self, arguments):
         """Results are other tensors than these arguments."""
