@@ -71,14 +71,18 @@ LIBRARY = ("matinv", "conv2d", "conv2d_backward_data", "conv2d_backward_weight",
 PRODUCTS = ("matmul", "linear", "scaled_dot_product_attention")  # the same bits by any threads
 
 
+def counted(name, dtype):
+    """A large program of the record, run eagerly, and the counters before and after."""
+    (program,) = records.chosen(RECORDS[name], dtype, "large", 1)
+    before = tessera.cache_stats()
+    modes.eager(program)
+    return program, before, tessera.cache_stats()
+
+
 @pytest.mark.parametrize("name", LIBRARY)
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=with_bfloat16)])
 def test_library(name, dtype):
-    record = RECORDS[name]
-    (program,) = records.chosen(record, dtype, "large", 1)
-    before = tessera.cache_stats()
-    modes.eager(program)
-    after = tessera.cache_stats()
+    program, before, after = counted(name, dtype)
     assert after["results_of_libraries"] > before["results_of_libraries"]
     assert after["primitive_fallbacks"] == before["primitive_fallbacks"]
     check(program, "threads_1", "threads_2", "threads_3")
@@ -87,11 +91,7 @@ def test_library(name, dtype):
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=with_bfloat16)])
 def test_products(name, dtype):
-    record = RECORDS[name]
-    (program,) = records.chosen(record, dtype, "large", 1)
-    before = tessera.cache_stats()
-    modes.eager(program)
-    after = tessera.cache_stats()
+    program, before, after = counted(name, dtype)
     assert after["results_of_libraries"] == before["results_of_libraries"]
     assert after["results_of_loops"] > before["results_of_loops"]
     check(program, "threads_1", "threads_2", "threads_3", "smaller_isa")
