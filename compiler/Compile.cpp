@@ -32,14 +32,14 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
   FirstDiagnostic diagnostic(context, "compile", options.remark);
   mlir::PassManager manager(context);
   manager.enableVerifier(options.verify);
-  buildPipeline(manager, options, moduleEvaluator(options));
+  auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
+  buildPipeline(manager, options, ir::numericsOf(main), moduleEvaluator(options));
   if (!options.dumpAfter.empty())
     manager.enableIRPrinting(
         [](mlir::Pass *, mlir::Operation *) { return false; },
         [&](mlir::Pass *pass, mlir::Operation *) { return pass->getArgument().contains(options.dumpAfter); });
   if (failed(manager.run(module)))
     return diagnostic.take();
-  auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
   LoweringTarget lowering{options.target, target.isGrid() ? LaterPasses::Recompute : LaterPasses::Keep};
   auto lowered = lowerProgram(main, options.kernels.get(), lowering);
   if (failed(lowered))
@@ -63,6 +63,7 @@ llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const C
   program->executable.target = target->describe();
   program->executable.bitsVersion = runtime::bitsVersion();
   program->executable.numThreads = options.kernels ? options.kernels->threads() : 0;
+  program->executable.withoutWinograd = options.kernels && options.kernels->withoutWinograd();
   return std::move(program->executable);
 }
 

@@ -26,9 +26,11 @@ struct CompileOptions {
   std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
-  /// Called with a line for each operator that reads another's result but does not share its kernel, and the reason;
-  /// may be empty.
+  /// Called with a line for each rewrite that the graph's numerics allow, and for what `explainsKernels` asks for; may
+  /// be empty.
   std::function<void(const std::string &)> remark;
+  /// A remark for each operator that reads another's result but does not share its kernel, with the reason.
+  bool explainsKernels = false;
   /// Run MLIR's verifier after every pass and on the kernels. It finds only our own bugs: tests compile with it, users
   /// without.
   bool verify = verifiesByDefault();

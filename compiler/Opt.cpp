@@ -20,6 +20,9 @@ int tess::compiler::runOpt(int argc, char **argv, const CompileOptions &options)
   mlir::registerTransformsPasses();
   mlir::PassPipelineRegistration<> pipeline(
       "tess-pipeline", "every pass from a graph to kernels, in order",
-      [&](mlir::OpPassManager &manager) { buildPipeline(manager, options, evaluate); });
+      [&](mlir::OpPassManager &manager) { buildPipeline(manager, options, ir::Numerics::Strict, evaluate); });
+  mlir::PassPipelineRegistration<> fastPipeline(
+      "tess-pipeline-fast", "the same with the passes that may move bits",
+      [&](mlir::OpPassManager &manager) { buildPipeline(manager, options, ir::Numerics::Fast, evaluate); });
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tess-opt: Tessera's passes\n", registry));
 }

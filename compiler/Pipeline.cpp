@@ -5,23 +5,32 @@
 
 namespace tess::compiler {
 
-void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, ModuleEvaluator evaluate) {
+void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, ir::Numerics numerics,
+                   ModuleEvaluator evaluate) {
+  const bool isFast = numerics == ir::Numerics::Fast;
   mlir::OpPassManager &func = manager.nest<mlir::func::FuncOp>();
   // First: all later passes see primitives only, and CSE finds what composites have in common.
-  func.addPass(createExpandCompositesPass());
+  func.addPass(createExpandCompositesPass({/*marksParts=*/isFast}));
   // Views in a row hide producers from fusion.
   func.addPass(createSimplifyPass());
   // After views are merged, because that may show that an operand is a constant; before CSE, which merges equal
   // results.
   if (evaluate)
+    func.addPass(createFoldConstantsPass(evaluate));
+  // Constants must be known by now; arithmetic on them is left to the pass behind.
+  if (isFast)
+    func.addPass(createReassociatePass());
+  if (isFast && evaluate)
     func.addPass(createFoldConstantsPass(std::move(evaluate)));
   // Composites must be expanded, because parts of one may stay the same; before CSE, which then sees what was moved out
   // of several loops.
   func.addPass(createHoistInvariantsPass());
+  // Composites must be expanded, too: gradients of linear layers are products only then.
+  func.addPass(createSumTripProductsPass());
   // Backward graphs repeat subexpressions of the forward graph. CSE also removes the gradients that nothing reads.
   func.addPass(mlir::createCSEPass());
   // After this pass nothing may move operators into or out of a kernel.
-  func.addPass(createFuseElementwisePass({options.fuse, bool(options.remark)}));
+  func.addPass(createFuseElementwisePass({options.fuse, options.explainsKernels}));
   // After fusion, because the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
   // Last, because a copy that a later pass saw might be fused, merged with another, or no longer needed.

@@ -21,6 +21,7 @@ public:
   explicit EditorReader(func::FuncOp func) : func(func) {}
 
   llvm::Expected<GraphEditor> read() {
+    editor.graphNumerics = numericsOf(func);
     for (Attribute entry : func->getAttrOfType<ArrayAttr>(kDimsAttr)) {
       auto fields = cast<DictionaryAttr>(entry);
       dims.push_back(symbolOf({fields.getAs<StringAttr>("name").str(), fields.getAs<IntegerAttr>("min").getInt(),

@@ -21,6 +21,7 @@ public:
   explicit EditorWriter(const GraphEditor &editor) : editor(editor), nodes(editor.nodes()) {}
 
   llvm::Expected<Graph> write() {
+    builder.setNumerics(editor.numerics());
     findSymbols();
     for (llvm::Error (EditorWriter::*step)() :
          {&EditorWriter::writeDims, &EditorWriter::writeInputs, &EditorWriter::writeNodes, &EditorWriter::writeOutputs})

@@ -65,6 +65,34 @@ Graph &Graph::operator=(Graph &&) noexcept = default;
 
 unsigned Graph::bitsVersion() const { return pimpl->bitsVersion; }
 
+Numerics Graph::numerics() const { return numericsOf(pimpl->main()); }
+
+void Graph::setNumerics(Numerics numerics) {
+  std::lock_guard<std::mutex> lock(pimpl->mutex); // one thread at a time may use the context
+  setNumericsOf(pimpl->main(), numerics);
+}
+
+llvm::StringRef nameOf(Numerics numerics) { return numerics == Numerics::Fast ? "fast" : "strict"; }
+
+llvm::Expected<Numerics> parseNumerics(StringRef caller, StringRef name) {
+  for (Numerics numerics : {Numerics::Strict, Numerics::Fast})
+    if (name == nameOf(numerics))
+      return numerics;
+  return invalidArgument(caller + ": numerics must be 'strict' or 'fast', got '" + name + "'");
+}
+
+Numerics numericsOf(func::FuncOp func) {
+  auto name = func->getAttrOfType<StringAttr>(kNumericsAttr);
+  return name && name.getValue() == nameOf(Numerics::Fast) ? Numerics::Fast : Numerics::Strict;
+}
+
+void setNumericsOf(func::FuncOp func, Numerics numerics) {
+  if (numerics == Numerics::Strict)
+    func->removeAttr(kNumericsAttr);
+  else
+    func->setAttr(kNumericsAttr, StringAttr::get(func.getContext(), nameOf(numerics)));
+}
+
 std::string Graph::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);

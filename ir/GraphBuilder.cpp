@@ -30,6 +30,7 @@ struct GraphBuilder::State {
   };
   std::vector<Output> outputs;
   bool scalarParameters = false, onesAreKnown = false;
+  Numerics numerics = Numerics::Strict;
   uint32_t nextScalar = 0;
 
   explicit State(MLIRContext *context) : builder(context) {}
@@ -164,6 +165,8 @@ void GraphBuilder::setScalarParameters(bool on) { state->scalarParameters = on; 
 
 void GraphBuilder::setOnesKnown(bool known) { state->onesAreKnown = known; }
 
+void GraphBuilder::setNumerics(Numerics numerics) { state->numerics = numerics; }
+
 static Attribute dimsAttr(OpBuilder &b, ArrayRef<NamedDim> dims) {
   SmallVector<Attribute> entries;
   for (const NamedDim &dim : dims) {
@@ -197,6 +200,7 @@ Graph GraphBuilder::finish() {
   func->setAttr(kOutputsAttr, b.getArrayAttr(entries));
   if (state->onesAreKnown)
     func->setAttr(kOnesAttr, b.getUnitAttr());
+  setNumericsOf(func, state->numerics);
   state.reset();
   return std::move(graph);
 }

@@ -25,6 +25,16 @@ struct NamedDim {
   int64_t max = INT64_MAX;
 };
 
+/// How far the results of a program may be from those of its operators one by one.
+enum class Numerics : uint8_t {
+  Strict, // no bit differs
+  Fast,   // products and sums with constants may be taken in another order
+};
+/// "strict" or "fast".
+llvm::StringRef nameOf(Numerics numerics);
+/// The numerics of that name; InvalidArgument, which begins with `caller`, for another one.
+llvm::Expected<Numerics> parseNumerics(llvm::StringRef caller, llvm::StringRef name);
+
 /// One function of `tess` operators with its signature. Movable; only GraphBuilder::finish() and the parse functions
 /// give one that has a function.
 class Graph {
@@ -55,6 +65,9 @@ public:
   /// The version of the results' bits (runtime/schema/BitsVersion.h): this build's for a graph that was built here,
   /// else the one that the file names.
   unsigned bitsVersion() const;
+  /// As GraphBuilder::setNumerics said; a file keeps it.
+  Numerics numerics() const;
+  void setNumerics(Numerics numerics);
 
 private:
   friend class GraphBuilder;
@@ -111,6 +124,8 @@ public:
   void setScalarParameters(bool on);
   /// Says that no size of an input that is unknown is 1 (eager's mini-graphs).
   void setOnesKnown(bool known);
+  /// The numerics that the program is compiled with; Strict unless it is set.
+  void setNumerics(Numerics numerics);
 
   /// The graph; the builder must not be used afterwards.
   Graph finish();

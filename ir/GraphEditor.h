@@ -42,6 +42,8 @@ public:
   llvm::ArrayRef<Update> updates() const { return updateList; }
   /// The inputs that a call gives, in their order: those that were never used in the graph that was opened, too.
   std::vector<NodeRef> inputs() const;
+  /// Numerics of the graph that was opened; the edited graph has them, too.
+  Numerics numerics() const { return graphNumerics; }
 
   /// Adds an output, unless the value is one already.
   void addOutput(const Var &var);
@@ -69,6 +71,7 @@ private:
   std::vector<Output> outputList;
   std::vector<Update> updateList;
   std::vector<NodeRef> unusedInputs;
+  Numerics graphNumerics = Numerics::Strict;
   friend class EditorReader;
 };
 

@@ -16,6 +16,8 @@
 
 namespace tess::ir {
 
+enum class Numerics : uint8_t;
+
 /// A context with the dialect loaded. Making one costs milliseconds, so they are pooled; types and attributes pile up
 /// in a context, so one is thrown away after a few thousand graphs.
 class PooledContext {
@@ -46,6 +48,10 @@ struct GraphImpl {
   mlir::func::FuncOp main() const;
 };
 
+/// The numerics that `func` is compiled with.
+Numerics numericsOf(mlir::func::FuncOp func);
+void setNumericsOf(mlir::func::FuncOp func, Numerics numerics);
+
 // Names of the discardable attributes that carry the signature.
 inline constexpr llvm::StringLiteral kDimsAttr = "tess.dims";        // func: array of {name, min, max}
 inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims"; // argument: per axis an index into tess.dims or -1
@@ -53,5 +59,6 @@ inline constexpr llvm::StringLiteral kInitialAttr = "tess.initial";  // argument
 inline constexpr llvm::StringLiteral kLayoutAttr = "tess.layout";   // argument, result: a MemoryLayout; none: row-major
 inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs"; // func: array of {name, donates}
 inline constexpr llvm::StringLiteral kOnesAttr = "tess.ones_known"; // func: unknown sizes of arguments are not 1
+inline constexpr llvm::StringLiteral kNumericsAttr = "tess.numerics"; // func: the name of its Numerics; none: strict
 
 } // namespace tess::ir

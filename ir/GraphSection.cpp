@@ -74,6 +74,8 @@ public:
     out.set_format(features.format());
     for (std::string &name : features.names())
       out.add_critical_features(std::move(name));
+    if (Numerics numerics = numericsOf(func); numerics != Numerics::Strict)
+      out.set_numerics(nameOf(numerics).str());
     writeDims();
     writeInputs();
     func.walk([&](ConstantOp op) { writeConstant(op); });
@@ -195,7 +197,18 @@ public:
   }
 
 private:
+  llvm::Error readNumerics() {
+    llvm::Expected<Numerics> numerics = parseNumerics("graph", in.numerics());
+    if (!numerics)
+      return makeError(ErrorCode::DataLoss, takeError(numerics.takeError()).second);
+    builder.setNumerics(*numerics);
+    return llvm::Error::success();
+  }
+
   llvm::Error readParts() {
+    if (!in.numerics().empty())
+      if (llvm::Error error = readNumerics())
+        return error;
     for (const proto::NamedDim &dim : in.dims()) {
       if (dim.min() < 0 || dim.max() < dim.min())
         return damaged("bounds of dimension " + dim.name() + " must be ordered and not negative, got " +

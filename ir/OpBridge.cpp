@@ -24,7 +24,7 @@ const OpInfo *infoOf(Operation *op) {
 }
 
 LogicalResult verifyAttributes(Operation *op) {
-  static constexpr StringLiteral added[] = {kKernelAttr, kNameAttr, kScalarsAttr, kSizesAttr};
+  static constexpr StringLiteral added[] = {kKernelAttr, kNameAttr, kPartOfAttr, kScalarsAttr, kSizesAttr};
   for (NamedAttribute attr : op->getDiscardableAttrs()) {
     if (llvm::is_contained(added, attr.getName().strref()))
       continue;

@@ -24,6 +24,9 @@ inline constexpr llvm::StringLiteral kSizesAttr = "tess.sizes";
 /// On an operation or an argument: the name that its user gave.
 inline constexpr llvm::StringLiteral kNameAttr = "tess.name";
 
+/// On a primitive, while passes rewrite what numerics allow: the name of the composite that it is a part of.
+inline constexpr llvm::StringLiteral kPartOfAttr = "tess.part_of";
+
 /// On an operation that a kernel computes, for readers: the symbol of its `tess.kernel`.
 inline constexpr llvm::StringLiteral kKernelAttr = "kernel";
 

@@ -8,33 +8,36 @@ namespace tess::compiler {
 
 namespace {
 
-/// Groups of the domain.
-enum Group : unsigned { Rows, Columns, Lines };
+/// Groups of the domain before those of lines.
+enum Group : unsigned { Rows, Columns, Groups };
 
 /// Neighbours that share a pointer: x86 addresses have a stride once or twice beside it.
 constexpr unsigned kSharePointer = 3;
 
 using Values = LaneBuilder::Values;
 
+/// Bytes ahead of a line that comes from memory at which the machine is told to fetch. It finds the lines by itself,
+/// but too late: measured, 2 KiB ahead gave 0.85 of the memory's rate, 8 KiB all of it.
+constexpr int64_t kFetchAhead = 8192, kCacheLine = 64;
+/// Lines ahead of one that several rows read, which the first tile of a block gets from beyond the second level: 16 and
+/// 32 gave half and three quarters of the time that 64 saved (0.1 of ResNet-50's), and a single row gained nothing.
+constexpr int64_t kLinesAhead = 64;
+
 class Contraction {
 public:
-  Contraction(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, bool hasPairs)
-      : spec(spec), b(b), pointers(pointers), dims(dims), hasPairs(hasPairs), rows(spec.tile.rows),
-        panels(spec.tile.panels) {
-    const KernelNode &contract = spec.nodes[spec.stores[0].node];
-    lhs = spec.nodes[contract.args[0]].operand;
-    rhs = spec.nodes[contract.args[1]].operand;
-    out = spec.stores[0].operand;
-    pair = contract.dtype != spec.operands[lhs].dtype;
-    sum = contract.dtype == DType::Float64 ? Elem::F64 : Elem::F32;
-    read = pair ? Elem::I32 : sum;
-  }
+  Contraction(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims,
+              const ContractInstructions &instructions)
+      : spec(spec), form(contractForm(spec)), products(form, instructions, b), b(b), pointers(pointers), dims(dims),
+        rows(spec.tile.rows), panels(spec.tile.panels), lines(spec.numGroups() - 1), sum(products.sumElem()) {}
 
   void emit(V chunk) {
-    base = pointer(out);
-    apart = stride(out, Rows);
+    base = pointer(form.out);
+    apart = stride(form.out, Rows);
+    panelApart = stride(form.out, Columns);
     each([&](unsigned, mlir::Value to, V) { b.prefetchForWrite(to); });
-    Values sums = sumChunk();
+    row = stride(form.lhs, Rows);
+    panel = stride(form.rhs, Columns);
+    Values sums = products.streams() ? sumGroups() : sumLines(start(), dim(spec.dims().size(lines)));
     V count = dim(spec.dims().size(Columns)), last = count - b.index(int64_t(panels - 1) * kLanes);
     b.ifElse(
         ge(last, b.index(kLanes)), [&] { return finish(chunk, sums, V()), Values(); },
@@ -47,13 +50,12 @@ public:
 private:
   V dim(unsigned slot) { return b.load(b.addressConst(dims, slot, Elem::I64), Elem::I64, false); }
 
-  mlir::Value pointer(unsigned operand) { return b.loadPointer(b.addressConst(pointers, operand, Elem::I64)); }
+  mlir::Value pointer(int16_t operand) { return b.loadPointer(b.addressConst(pointers, operand, Elem::I64)); }
 
-  /// A stride in bytes. That of lines is of pairs where the kernel takes pairs.
-  V stride(unsigned operand, Group group) {
-    unsigned bytes = operand == unsigned(out) || (group == Lines && pair)
-                         ? elemBytes(operand == unsigned(out) ? sum : read)
-                         : byteWidth(spec.operands[operand].dtype);
+  /// A stride in bytes.
+  V stride(int16_t operand, unsigned group) {
+    bool isWords = group == lines && products.countsWords() && operand != form.out;
+    int64_t bytes = isWords ? products.columnBytes() : byteWidth(spec.operands[operand].dtype);
     return dim(spec.dims().stride(operand, group)) * b.index(bytes);
   }
 
@@ -72,50 +74,135 @@ private:
     return rest ? behind(base, apart * b.index(rest)) : base;
   }
 
-  /// Sums the products of all lines. The loop carries the sums, row by row; pointers to rows and to panels; how many
-  /// lines are left.
-  Values sumChunk() {
-    V row = stride(lhs, Rows), panel = stride(rhs, Columns), lhsStep = stride(lhs, Lines), rhsStep = stride(rhs, Lines);
-    Values start(size_t(rows) * panels, b.constantBits(sum, true, 0));
+  /// Pointers to rows, then to panels.
+  Values start() {
+    Values list;
+    appendPointers(list, rows, pointer(form.lhs), row);
+    numRows = list.size();
+    appendPointers(list, panels, pointer(form.rhs), panel);
+    return list;
+  }
+
+  /// Moves pointers of start() to the next line or group.
+  void advance(llvm::MutableArrayRef<V> list, V lhsStep, V rhsStep) {
+    for (auto [i, each] : llvm::enumerate(list))
+      each = b.wrap(behind(each.get(), i < numRows ? lhsStep : rhsStep), Elem::I64, false);
+  }
+
+  static V isMore(llvm::ArrayRef<V> values) { return ne(values.back(), values.back().ci(0)); }
+  static Values again(llvm::ArrayRef<V> values) { return Values(values); }
+
+  /// The sums before the first of `count` lines.
+  Values firstSums(llvm::ArrayRef<V> from, V count, V rhsStep) {
+    if (!products.startsFromMemory())
+      return Values(size_t(rows) * panels, b.constantBits(sum, true, 0));
+    Values sums;
+    for (unsigned r = 0; r < rows; ++r)
+      for (unsigned p = 0; p < panels; ++p)
+        sums.push_back(b.load(behind(neighbour(from.drop_front(numRows), p, panel), count * rhsStep), sum, true));
+    return sums;
+  }
+
+  /// Sums the products of `count` lines. The loop carries the sums, row by row; the pointers; how many lines are left.
+  Values sumLines(llvm::ArrayRef<V> from, V count) {
+    V lhsStep = stride(form.lhs, lines), rhsStep = stride(form.rhs, lines);
+    ahead = bytesAhead(count, rhsStep);
+    Values start = firstSums(from, count, rhsStep);
     const size_t numSums = start.size();
-    appendPointers(start, rows, pointer(lhs), row);
-    const size_t numRows = start.size() - numSums;
-    appendPointers(start, panels, pointer(rhs), panel);
-    start.push_back(dim(spec.dims().size(Lines)));
+    start.append(from.begin(), from.end());
+    start.push_back(count);
     auto takeLine = [&](llvm::ArrayRef<V> carried) {
       Values next(carried);
-      llvm::ArrayRef<V> rowsAt = carried.slice(numSums, numRows), panelsAt = carried.drop_front(numSums + numRows);
-      llvm::SmallVector<V, 8> lines;
-      for (unsigned p = 0; p < panels; ++p)
-        lines.push_back(b.load(neighbour(panelsAt, p, panel), read, true));
-      for (unsigned r = 0; r < rows; ++r) {
-        V element = b.splat(b.load(neighbour(rowsAt, r, row), read, false));
-        for (unsigned p = 0; p < panels; ++p)
-          next[r * panels + p] = dot(element, lines[p], carried[r * panels + p]);
-      }
-      for (size_t i = numSums; i + 1 < next.size(); ++i) {
-        mlir::Value moved = behind(next[i].get(), i < numSums + numRows ? lhsStep : rhsStep);
-        next[i] = b.wrap(moved, Elem::I64, false);
-      }
+      addLine(llvm::MutableArrayRef<V>(next).take_front(numSums), carried.drop_front(numSums));
+      advance(llvm::MutableArrayRef<V>(next).drop_front(numSums).drop_back(), lhsStep, rhsStep);
       next.back() = next.back() - b.index(1);
       return next;
     };
-    Values done = b.loopWhile(
-        start, takeLine, [&](llvm::ArrayRef<V> values) { return ne(values.back(), b.index(0)); },
-        [](llvm::ArrayRef<V> values) { return Values(values); });
+    Values done = b.loopWhile(start, takeLine, isMore, again);
     done.resize(numSums);
     return done;
   }
 
-  /// x * y + total; of a pair, that of the odd element first, then that of the even one.
-  V dot(V x, V y, V total) {
-    if (!pair)
-      return fma(x, y, total);
-    if (hasPairs)
-      return b.dotPairs(x, y, total);
-    auto odd = [&](V bits) { return b.bitcast(bits & bits.ci(0xffff0000), Elem::F32); };
-    auto even = [&](V bits) { return b.bitcast(shl(bits, 16), Elem::F32); };
-    return fma(even(x), even(y), fma(odd(x), odd(y), total));
+  /// Returns how far ahead of a line another one is fetched: the next panel follows a packed one, but nothing follows
+  /// the last line of an operand in place, so that one with few lines has none to fetch.
+  V bytesAhead(V count, V rhsStep) {
+    V bytes = rhsStep * b.index(kLinesAhead), isPacked = eq(rhsStep, b.index(int64_t(kLanes) * products.columnBytes()));
+    return select(isPacked, bytes, select(gt(count, b.index(kLinesAhead)), bytes, b.index(0)));
+  }
+
+  /// Adds the products of a line, at the pointers `at`, to the sums.
+  void addLine(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at) {
+    llvm::SmallVector<V, 8> read;
+    for (unsigned p = 0; p < panels; ++p) {
+      mlir::Value line = neighbour(at.drop_front(numRows), p, panel);
+      if (int64_t(p) * kLanes * products.columnBytes() % kCacheLine == 0)
+        fetchAhead(line);
+      read.push_back(products.line(line));
+    }
+    for (unsigned step = 0; step < products.steps(); ++step)
+      rows == 1 || !products.streams() ? addRows(sums, at, read, step) : addColumns(sums, at, read, step);
+  }
+
+  void fetchAhead(mlir::Value line) {
+    if (products.streams())
+      b.prefetchForRead(b.addressConst(line, kFetchAhead, Elem::I8));
+    else if (rows > 1)
+      b.prefetchForRead(behind(line, ahead));
+  }
+
+  V rowElement(llvm::ArrayRef<V> at, unsigned r, unsigned step) {
+    return products.row(b.addressConst(neighbour(at, r, row), int64_t(step) * products.rowBytes(), Elem::I8));
+  }
+
+  /// One element of a row at a time is in registers.
+  void addRows(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at, llvm::ArrayRef<V> read, unsigned step) {
+    for (unsigned r = 0; r < rows; ++r) {
+      V element = rowElement(at, r, step);
+      for (unsigned p = 0; p < panels; ++p)
+        sums[r * panels + p] = products.add(element, products.columns(read[p], step), sums[r * panels + p]);
+    }
+  }
+
+  /// One vector of columns at a time is in registers, since each is converted.
+  void addColumns(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at, llvm::ArrayRef<V> read, unsigned step) {
+    llvm::SmallVector<V, 4> elements;
+    for (unsigned r = 0; r < rows; ++r)
+      elements.push_back(rowElement(at, r, step));
+    for (unsigned p = 0; p < panels; ++p) {
+      V columns = products.columns(read[p], step);
+      for (unsigned r = 0; r < rows; ++r)
+        sums[r * panels + p] = products.add(elements[r], columns, sums[r * panels + p]);
+    }
+  }
+
+  /// Adds the sum of each group, multiplied by its scales. The loop carries the totals, row by row; the pointers; those
+  /// to scales; how many groups are left.
+  Values sumGroups() {
+    V lhsStep = stride(form.lhs, Groups), rhsStep = stride(form.rhs, Groups), scaleStep = stride(form.scale, Groups);
+    V scalePanel = stride(form.scale, Columns), count = dim(spec.dims().size(lines));
+    Values first(size_t(rows) * panels, b.constantBits(sum, true, 0)), from = start();
+    const size_t numSums = first.size(), numPointers = from.size();
+    first.append(from);
+    appendPointers(first, panels, pointer(form.scale), scalePanel);
+    first.push_back(dim(spec.dims().size(Groups)));
+    auto takeGroup = [&](llvm::ArrayRef<V> carried) {
+      Values next(carried), sums = sumLines(carried.slice(numSums, numPointers), count);
+      for (unsigned p = 0; p < panels; ++p) {
+        mlir::Value line = neighbour(carried.drop_front(numSums + numPointers), p, scalePanel);
+        b.prefetchForRead(b.addressConst(line, kFetchAhead, Elem::I8));
+        V scale = b.load(line, sum, true);
+        for (unsigned i = p; i < numSums; i += panels)
+          next[i] = fma(sums[i], scale, carried[i]);
+      }
+      llvm::MutableArrayRef<V> moved = llvm::MutableArrayRef<V>(next).drop_front(numSums).drop_back();
+      advance(moved.take_front(numPointers), lhsStep, rhsStep);
+      advance(moved.drop_front(numPointers), scaleStep, scaleStep);
+      next.back() = next.back() - b.index(1);
+      return next;
+    };
+    Values done = b.loopWhile(first, takeGroup, isMore, again);
+    done.resize(numSums);
+    return done;
   }
 
   /// Visits each vector of results, by its number, its address and its mask.
@@ -123,7 +210,7 @@ private:
     for (unsigned r = 0; r < rows; ++r)
       for (unsigned p = 0; p < panels; ++p) {
         mlir::Value line = r ? behind(base, apart * b.index(r)) : base;
-        visit(r * panels + p, b.addressConst(line, int64_t(p) * kLanes, sum), p + 1 == panels ? maskOfLast : V());
+        visit(r * panels + p, p ? behind(line, panelApart * b.index(p)) : line, p + 1 == panels ? maskOfLast : V());
       }
     return Values();
   }
@@ -141,22 +228,23 @@ private:
   }
 
   const KernelSpec &spec;
+  const ContractForm form;
+  LineProducts products;
   LaneBuilder &b;
   const mlir::Value pointers, dims;
-  const bool hasPairs;
-  const unsigned rows, panels;
-  int16_t lhs, rhs, out; // operands
-  bool pair;             // a line has two consecutive elements for each column
-  Elem sum, read;        // of results, and of 32 or 64 bits of an operand
-  mlir::Value base;      // of results
-  V apart;               // bytes from row to row of results
+  const unsigned rows, panels, lines; // of the tile; the group of lines
+  const Elem sum;                     // of results
+  mlir::Value base;                   // of results
+  V apart, panelApart, row, panel;    // bytes from row to row and panel to panel of results, and of operands
+  V ahead;                            // bytes from a line to the one that is fetched with it
+  size_t numRows = 0;                 // pointers to rows
 };
 
 } // namespace
 
 void emitContraction(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, V chunk,
-                     bool hasPairs) {
-  Contraction(spec, b, pointers, dims, hasPairs).emit(chunk);
+                     const ContractInstructions &instructions) {
+  Contraction(spec, b, pointers, dims, instructions).emit(chunk);
 }
 
 } // namespace tess::compiler

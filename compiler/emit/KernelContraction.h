@@ -8,14 +8,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/kernel/KernelSpec.h"
-#include "compiler/lanes/LaneBuilder.h"
+#include "compiler/emit/LineProducts.h"
 
 namespace tess::compiler {
 
 /// Writes the body of a kernel that contracts (KernelFn in runtime/schema/KernelAbi.h). `chunk`: its first range. There
-/// is a line at least. `hasPairs`: the machine multiplies pairs of bfloat16.
+/// is a line at least, in every group.
 void emitContraction(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, V chunk,
-                     bool hasPairs);
+                     const ContractInstructions &instructions);
 
 } // namespace tess::compiler

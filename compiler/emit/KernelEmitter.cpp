@@ -363,7 +363,7 @@ private:
     auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
     indexLoop(args.innerLo, start, columns, {}, reduce);
     for (unsigned width = kLanes; width >= kLeastLanes; width /= 2) {
-      LaneBuilder::Narrower narrower(b, width);
+      LaneBuilder::WithLanes narrow(b, width);
       V last = end - b.index(width), stop = select(lt(last, start), done, end);
       scopes.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
         scopes.enterLanes(columns, select(lt(last, index), last, index));
@@ -488,7 +488,7 @@ llvm::Expected<KernelPlan> emitKernel(mlir::ModuleOp module, llvm::StringRef nam
       entry->getArgument(0), entry->getArgument(1), entry->getArgument(2), bound(3), bound(4), bound(5), bound(6)};
   KernelPlan plan = planKernel(spec);
   if (spec.contracts()) {
-    emitContraction(spec, b, args.ptrs, args.dims, args.outerLo, options.multipliesPairs);
+    emitContraction(spec, b, args.ptrs, args.dims, args.outerLo, options.contraction);
     return plan;
   }
   KernelBuilder k(spec, plan, b, args, options.narrowMasks, entry->getTerminator());

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/emit/LineProducts.h"
 #include "compiler/emit/Reduction.h"
 #include "compiler/kernel/KernelAnalysis.h"
 
@@ -22,8 +23,7 @@ struct KernelEmitOptions {
   /// The machine has masked loads and stores of 8- and 16-bit elements (AVX512BW); otherwise tails of them go by
   /// element.
   bool narrowMasks = false;
-  /// The machine multiplies pairs of bfloat16 (AVX512_BF16); otherwise multiply-adds do, to the same bits.
-  bool multipliesPairs = false;
+  ContractInstructions contraction = {};
 };
 
 /// Appends a function `name` that computes `spec` to `module`; returns the plan that it follows. Fails for a spec that

@@ -66,6 +66,7 @@ ScopedValue KernelNodes::buildLeaf(const KernelNode &node) {
   case NodeKind::Lookup:
   case NodeKind::Reduce:
   case NodeKind::Contract:
+  case NodeKind::Unpack:
   case NodeKind::Scan:
     llvm_unreachable("reductions and scans are defined where they are made, before they are used");
   }
@@ -118,7 +119,8 @@ ScopedValue KernelNodes::buildApply(const KernelNode &node) {
         arguments[i] = castValue(arguments[i], types[i], common);
       types[i] = common;
     }
-    V value = emitScalarFn(node.fn, node.dtype, arguments, types);
+    V value = node.isShort ? emitShorterForm(node.fn, arguments.front())
+                           : emitScalarFn(node.fn, node.dtype, arguments, types);
     return node.roundsHere ? roundTo(value, node.dtype) : value;
   });
   return {result, depth};

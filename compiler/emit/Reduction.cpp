@@ -129,7 +129,7 @@ static V lanesFrom(V vector, unsigned first, unsigned count) {
 Values Reduction::fold(llvm::ArrayRef<V> parts) {
   Values result(parts);
   for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
-    LaneBuilder::Narrower narrower(b, width);
+    LaneBuilder::WithLanes narrow(b, width);
     Values lower, upper;
     for (V part : result) {
       lower.push_back(lanesFrom(part, 0, width));

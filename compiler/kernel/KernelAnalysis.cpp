@@ -31,6 +31,8 @@ bool isFull(const KernelSpec &spec, const KernelNode &node, const std::vector<bo
     if (node.fn == ScalarFn::DimIndex)
       return unsigned(node.slot) < spec.numReduced;
     return llvm::any_of(node.args, [&](int arg) { return full[arg]; });
+  case NodeKind::Unpack:
+    return full[node.args[0]];
   }
   llvm_unreachable("covered switch");
 }
@@ -142,6 +144,33 @@ void collectLoads(const KernelSpec &spec, const KernelPlan &plan, int index, uns
 
 bool isFullStore(const KernelSpec &spec, const KernelStore &store) {
   return !spec.numReduced || spec.operands[store.operand].variesOnReduced;
+}
+
+/// The lines of a contraction's second argument, which is a load or what is made of one.
+static ContractForm::Lines linesOf(const KernelNode &node) {
+  if (node.kind == NodeKind::Unpack)
+    return ContractForm::Lines::Nibbles;
+  if (node.kind == NodeKind::Apply)
+    return ContractForm::Lines::Bytes;
+  return node.dtype == DType::BFloat16 ? ContractForm::Lines::Pairs
+         : node.dtype == DType::Int8   ? ContractForm::Lines::Quads
+                                       : ContractForm::Lines::Numbers;
+}
+
+ContractForm contractForm(const KernelSpec &spec) {
+  const KernelNode &contract = spec.nodes[spec.stores[0].node];
+  auto operandOf = [&](int node) {
+    const KernelNode &given = spec.nodes[node];
+    return given.kind == NodeKind::Load ? given.operand : spec.nodes[given.args[0]].operand;
+  };
+  const int16_t scale = contract.args.size() == 3 ? operandOf(contract.args[2]) : int16_t(-1);
+  return {operandOf(contract.args[0]),
+          operandOf(contract.args[1]),
+          spec.stores[0].operand,
+          scale,
+          spec.nodes[contract.args[0]].dtype,
+          contract.dtype,
+          linesOf(spec.nodes[contract.args[1]])};
 }
 
 KernelPlan planKernel(const KernelSpec &spec, LaterPasses later) {

@@ -41,6 +41,22 @@ enum class LaterPasses : uint8_t { Keep, Recompute };
 /// The plan of a spec that verifyKernel() accepts.
 KernelPlan planKernel(const KernelSpec &spec, LaterPasses later = LaterPasses::Keep);
 
+/// Operands of a kernel that contracts, and how it reads them.
+struct ContractForm {
+  /// The elements of each column in a line, and how they are multiplied. Numbers: one, in its own type. Pairs: two of
+  /// bfloat16. Quads: four of 8 bits, to int32 sums. Bytes: one of 8 bits, as float32. Nibbles: eight of 4 bits, as
+  /// float32.
+  enum class Lines : uint8_t { Numbers, Pairs, Quads, Bytes, Nibbles };
+
+  int16_t lhs, rhs, out; // operands
+  int16_t scale;         // operand of groups' scales; -1: lines come in no groups
+  DType left, sum;       // of elements of rows, of results
+  Lines lines;
+};
+
+/// The form of a spec that verifyKernel() accepts and that contracts.
+ContractForm contractForm(const KernelSpec &spec);
+
 /// Whether `store` writes every element of the domain, in the pass of its node's phase; otherwise it writes one element
 /// per row, at the row's end. The node of a full store may have one value for a whole row.
 bool isFullStore(const KernelSpec &spec, const KernelStore &store);

@@ -18,7 +18,9 @@
 // are added one by one in row-major order; so is a scan, which keeps the result
 // after each. A contraction is chunked: each call sums the products of a chunk of
 // kContractLines lines one by one, from zero, and adds the sum to those of the
-// chunks before it. All are independent of layout, ISA, threads and fusion.
+// chunks before it; a chunk whose lines come in groups sums each so, and adds
+// sum * scale to the chunk's by one multiply-add. Sums of integers wrap. All are independent of layout, ISA, threads
+// and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -73,10 +75,18 @@ enum class NodeKind : uint8_t {
   Lookup,   // element of `operand` at the indices `args`, along an axis for each: lookups `slot`, `slot` + 1, ...
   Apply,    // fn over args; Index, DimIndex and the Philox functions too
   Reduce,   // reduceKind over the reduced groups; result is row-level
-  Contract, // of a chunk of the reduced group: the sum of products of the loads `args`, a row's by a line of the panels
+  Contract, // of a chunk of the reduced group: the sum of products of `args`, a row's element by a line of the panels;
+            // with a third argument lines come in groups, whose sums are multiplied by it and added in their order
+  Unpack,   // the eight signed numbers of 4 bits in each 32-bit word of a line, the lowest first, as eight lines
   Scan,     // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
             // second argument where there is one, and the first argument; the first value is that argument
 };
+
+/// Whether `fn` has a form that takes less time, is less near to the exact result, and gives other bits; of floats that
+/// are computed in float32.
+constexpr bool hasShorterForm(ScalarFn fn, DType dtype) {
+  return (fn == ScalarFn::Sigmoid || fn == ScalarFn::Tanh) && isFloat(dtype) && dtype != DType::Float64;
+}
 
 /// One value of the expression graph.
 struct KernelNode {
@@ -86,6 +96,8 @@ struct KernelNode {
   DType dtype;
   /// Set on nodes that end an operator: a narrow float is rounded here.
   bool roundsHere = false;
+  /// Apply: the shorter form of `fn`, which rounds otherwise.
+  bool isShort = false;
   ScalarFn fn = ScalarFn::Add;
   ReduceKind reduceKind = ReduceKind::Sum;
   bool exclusive = false;                  // Scan: the value before; the first is what fn makes of no element
@@ -113,7 +125,8 @@ struct KernelSpec {
   unsigned numReduced = 0;
   VectorAxis vectorAxis = VectorAxis::Parallel;
   ReductionOrder order = ReductionOrder::Lanes;
-  ContractTile tile; // of a kernel that contracts; its parallel groups are rows and columns, its reduced one are lines
+  ContractTile tile; // of a kernel that contracts; its parallel groups are rows and columns, its last reduced one are
+                     // lines, which an earlier one may divide into groups
   llvm::SmallVector<AxisBound, 2> bounds; // of a sequential kernel
   llvm::SmallVector<KernelOperand, 6> operands;
   llvm::SmallVector<KernelNode, 16> nodes;

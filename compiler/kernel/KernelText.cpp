@@ -45,6 +45,9 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
   case NodeKind::Contract:
     os << "contract";
     break;
+  case NodeKind::Unpack:
+    os << "unpack";
+    break;
   case NodeKind::Scan:
     os << "scan " << infoOf(node.fn).name << (node.exclusive ? " exclusive" : "");
     break;
@@ -56,7 +59,7 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
   }
   for (int arg : node.args)
     os << " n" << arg;
-  os << " : " << shortName(node.dtype) << (node.roundsHere ? " rounds" : "") << '\n';
+  os << " : " << shortName(node.dtype) << (node.roundsHere ? " rounds" : "") << (node.isShort ? " short" : "") << '\n';
 }
 
 /// Reads a text word by word. The first word that does not fit sets `expected`, and nothing is read after it.
@@ -224,6 +227,7 @@ private:
     need(":");
     node.dtype = dtype();
     node.roundsHere = take("rounds");
+    node.isShort = take("short");
     spec.nodes.push_back(std::move(node));
   }
 
@@ -247,6 +251,8 @@ private:
       node.reduceKind = oneOf<ReduceKind>(kReduceNames, "a kind of reduction");
     } else if (take("contract")) {
       node.kind = NodeKind::Contract;
+    } else if (take("unpack")) {
+      node.kind = NodeKind::Unpack;
     } else if (take("scan")) {
       node.kind = NodeKind::Scan;
       node.fn = function();

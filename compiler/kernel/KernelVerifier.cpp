@@ -102,24 +102,73 @@ private:
     return llvm::Error::success();
   }
 
-  /// Floats: each row's element by the line of columns, in their own type; bfloat16 gives float32.
+  bool isLoadOf(int node, InnerClass inner) const {
+    const KernelNode &load = spec.nodes[node];
+    return load.kind == NodeKind::Load && spec.operands[load.operand].inner == inner &&
+           spec.operands[load.operand].variesOnReduced;
+  }
+
+  /// The load of lines that a node is or converts.
+  int loadOfLines(int index) const {
+    const KernelNode &node = spec.nodes[index];
+    bool converts = node.kind == NodeKind::Unpack || (node.kind == NodeKind::Apply && node.fn == ScalarFn::Cast);
+    return converts ? node.args[0] : index;
+  }
+
+  /// The types that are multiplied, and those of their sums; what is converted first is float32.
+  static bool mayContract(DType lhs, DType rhs, DType sum) {
+    switch (rhs) {
+    case DType::Float32:
+    case DType::Float64:
+      return lhs == rhs && sum == rhs;
+    case DType::BFloat16:
+      return lhs == rhs && sum == DType::Float32;
+    case DType::Int8:
+      return (lhs == DType::Int8 || lhs == DType::UInt8) && sum == DType::Int32;
+    default:
+      return false;
+    }
+  }
+
+  llvm::Error checkUnpack(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    bool isOfWords = node.args.size() == 1 && isLoadOf(node.args[0], InnerClass::Contiguous) &&
+                     spec.nodes[node.args[0]].dtype == DType::UInt32 && node.dtype == DType::Float32;
+    if (!spec.contracts() || !isOfWords)
+      return error("what is unpacked must be a load of lines of u32 in a chunked kernel, as f32",
+                   "node " + llvm::Twine(index) + " " + shortName(node.dtype));
+    return llvm::Error::success();
+  }
+
+  /// Each row's element by the line of columns, and scales of groups of lines.
   llvm::Error checkContract(unsigned index) const {
     const KernelNode &node = spec.nodes[index];
-    auto isLoadOf = [&](unsigned arg, InnerClass inner) {
-      const KernelNode &load = spec.nodes[node.args[arg]];
-      return load.kind == NodeKind::Load && spec.operands[load.operand].inner == inner &&
-             spec.operands[load.operand].variesOnReduced;
-    };
     std::string name = "node " + std::to_string(index);
     if (!spec.contracts())
       return error("a contraction must be of a chunked kernel", name);
-    if (node.args.size() != 2 || !isLoadOf(0, InnerClass::Broadcast) || !isLoadOf(1, InnerClass::Contiguous))
+    if (node.args.size() < 2 || !isLoadOf(node.args[0], InnerClass::Broadcast) ||
+        !isLoadOf(loadOfLines(node.args[1]), InnerClass::Contiguous))
       return error("a contraction must multiply a load of rows by a load of lines, broadcast and contiguous", name);
     DType lhs = spec.nodes[node.args[0]].dtype, rhs = spec.nodes[node.args[1]].dtype;
-    bool isWide = lhs == DType::Float32 || lhs == DType::Float64;
-    if (lhs != rhs || (isWide ? node.dtype != lhs : lhs != DType::BFloat16 || node.dtype != DType::Float32))
-      return error("a contraction must have loads of f32 or f64 and their type, or of bf16 and f32",
+    if (!mayContract(lhs, rhs, node.dtype))
+      return error("a contraction must be of f32 or f64 in their type, of bf16 in f32, or of i8 or u8 by i8 in i32",
                    name + " " + shortName(lhs) + " " + shortName(rhs) + " " + shortName(node.dtype));
+    return checkScales(node, name);
+  }
+
+  /// Groups of lines have scales, and there are some only of lines that are converted.
+  llvm::Error checkScales(const KernelNode &node, llvm::StringRef name) const {
+    const int lines = node.args[1], load = loadOfLines(lines);
+    bool hasScales = node.args.size() == 3 && isLoadOf(node.args[2], InnerClass::Contiguous) &&
+                     spec.nodes[node.args[2]].dtype == DType::Float32;
+    if (lines == load ? node.args.size() != 2 || spec.numReduced != 1 : !hasScales || spec.numReduced != 2)
+      return error("lines that are converted, and no others, must have groups and a load of f32 scales",
+                   name + " with " + llvm::Twine(node.args.size()) + " arguments and " + llvm::Twine(spec.numReduced) +
+                       " reduced groups");
+    bool isOfBytes = spec.nodes[lines].kind == NodeKind::Unpack || spec.nodes[load].dtype == DType::Int8;
+    if (lines != load && (!isOfBytes || node.dtype != DType::Float32 || spec.nodes[lines].dtype != DType::Float32))
+      return error("lines that are converted must be of i8, and f32 then",
+                   name + " " + shortName(spec.nodes[load].dtype) + " " + shortName(spec.nodes[lines].dtype));
     return llvm::Error::success();
   }
 
@@ -131,12 +180,18 @@ private:
       return error("a tile must have 1 to " + llvm::Twine(kMostRows) + " rows and 1 to " + llvm::Twine(kMostPanels) +
                        " panels",
                    llvm::Twine(rows) + "x" + llvm::Twine(panels));
-    bool hasGroups = spec.numParallel == 2 && spec.numReduced == 1 && spec.vectorAxis == VectorAxis::Parallel;
+    bool hasGroups =
+        spec.numParallel == 2 && spec.numReduced && spec.numReduced <= 2 && spec.vectorAxis == VectorAxis::Parallel;
     if (!hasGroups || !spec.bounds.empty() || spec.numAttrs)
       return error("a chunked kernel must have groups of rows, columns and lines, no bound and no attribute",
                    llvm::Twine(spec.numParallel) + " parallel and " + llvm::Twine(spec.numReduced) + " reduced groups");
-    bool stores = spec.stores.size() == 1 && spec.nodes.size() == 3 && spec.operands.size() == 3 &&
-                  spec.nodes[spec.stores[0].node].kind == NodeKind::Contract &&
+    const KernelNode &contract = spec.nodes[spec.stores[0].node];
+    auto isConversion = [](const KernelNode &node) {
+      return node.kind == NodeKind::Apply || node.kind == NodeKind::Unpack;
+    };
+    bool stores = spec.stores.size() == 1 && contract.kind == NodeKind::Contract &&
+                  spec.operands.size() == contract.args.size() + 1 &&
+                  spec.nodes.size() == spec.operands.size() + unsigned(llvm::count_if(spec.nodes, isConversion)) &&
                   spec.operands[spec.stores[0].operand].dtype == spec.nodes[spec.stores[0].node].dtype &&
                   spec.operands[spec.stores[0].operand].inner == InnerClass::Contiguous;
     if (!stores)
@@ -191,6 +246,8 @@ private:
     for (int arg : node.args)
       if (arg < 0 || unsigned(arg) >= index)
         return error("arguments must be earlier nodes", "n" + llvm::Twine(arg) + " in node " + llvm::Twine(index));
+    if (node.isShort && (node.kind != NodeKind::Apply || !hasShorterForm(node.fn, node.dtype)))
+      return error("a node that is short must apply a function that has a shorter form", "node " + llvm::Twine(index));
     switch (node.kind) {
     case NodeKind::Load:
       if (unsigned(node.operand) >= spec.operands.size() || spec.operands[node.operand].isOutput)
@@ -212,6 +269,8 @@ private:
       return checkReduce(index);
     case NodeKind::Contract:
       return checkContract(index);
+    case NodeKind::Unpack:
+      return checkUnpack(index);
     case NodeKind::Scan:
       return checkScan(index);
     }

@@ -2,6 +2,7 @@
 #include "compiler/lanes/LaneBuilder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -61,6 +62,13 @@ LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
     one = SplatElementsAttr::get(cast<VectorType>(shaped), Attribute(one));
   memo = LLVM::ConstantOp::create(ops, loc, shaped, one);
   return wrap(memo, elem, vector);
+}
+
+LaneValue LaneBuilder::constantLanes(llvm::ArrayRef<float> lanes) {
+  auto shaped = VectorType::get({int64_t(lanes.size())}, ops.getF32Type());
+  OpBuilder::InsertionGuard guard(ops);
+  ops.setInsertionPointToStart(entry);
+  return wrap(LLVM::ConstantOp::create(ops, loc, shaped, DenseFPElementsAttr::get(shaped, lanes)), Elem::F32, true);
 }
 
 LaneValue LaneBuilder::iota(Elem elem) {
@@ -196,13 +204,40 @@ LaneValue LaneBuilder::fma(LaneValue a, LaneValue x, LaneValue y) {
   return wrap(LLVM::FMAOp::create(ops, loc, a.get(), x.get(), y.get()), a.elem(), a.isVector());
 }
 
+LaneValue LaneBuilder::call(llvm::StringRef intrinsic, Type result, llvm::ArrayRef<Value> args, Elem elem) {
+  auto made = LLVM::CallIntrinsicOp::create(ops, loc, result, ops.getStringAttr(intrinsic), args);
+  return wrap(made.getResults(), elem, true);
+}
+
 LaneValue LaneBuilder::dotPairs(LaneValue a, LaneValue x, LaneValue total) {
   Type pairs = VectorType::get({2 * int64_t(width)}, ops.getBF16Type());
   Value args[] = {total.get(), LLVM::BitcastOp::create(ops, loc, pairs, a.get()),
                   LLVM::BitcastOp::create(ops, loc, pairs, x.get())};
-  auto call = LLVM::CallIntrinsicOp::create(ops, loc, total.get().getType(),
-                                            ops.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"), args);
-  return wrap(call.getResults(), Elem::F32, true);
+  return call("llvm.x86.avx512bf16.dpbf16ps.512", type(Elem::F32, true), args, Elem::F32);
+}
+
+LaneValue LaneBuilder::dotQuads(LaneValue a, LaneValue x, LaneValue total) {
+  Type quads = VectorType::get({4 * int64_t(width)}, ops.getI8Type());
+  Value args[] = {total.get(), LLVM::BitcastOp::create(ops, loc, quads, a.get()),
+                  LLVM::BitcastOp::create(ops, loc, quads, x.get())};
+  return call("llvm.x86.avx512.vpdpbusd.512", type(Elem::I32, true), args, Elem::I32);
+}
+
+LaneValue LaneBuilder::dotHalves(LaneValue a, LaneValue x, bool isWhole) {
+  if (isWhole)
+    return call("llvm.x86.avx512.pmaddw.d.512", type(Elem::I32, true), {a.get(), x.get()}, Elem::I32);
+  llvm::SmallVector<LaneValue, 2> parts;
+  for (int32_t first : {0, int32_t(kLanes)}) {
+    auto lanes = llvm::to_vector(llvm::seq(first, first + int32_t(kLanes)));
+    Type half = VectorType::get({int64_t(kLanes) / 2}, ops.getI32Type());
+    parts.push_back(
+        call("llvm.x86.avx2.pmadd.wd", half, {shuffle(a, lanes).get(), shuffle(x, lanes).get()}, Elem::I32));
+  }
+  return shuffle(parts[0], parts[1], llvm::to_vector(llvm::seq(0, int32_t(kLanes))));
+}
+
+LaneValue LaneBuilder::permute(LaneValue table, LaneValue index) {
+  return call("llvm.x86.avx512.permvar.sf.512", type(Elem::F32, true), {table.get(), index.get()}, Elem::F32);
 }
 
 LaneValue LaneBuilder::compare(Cmp op, LaneValue lhs, LaneValue rhs) {

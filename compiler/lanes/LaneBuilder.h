@@ -79,10 +79,11 @@ public:
     LaneBuilder &b;
     mlir::Operation *before;
   };
-  /// While it lives, vectors have `width` lanes: in the tree that ends a reduction, and where a row is short.
-  class Narrower {
+  /// While it lives, vectors have `width` lanes: in the tree that ends a reduction, where a row is short, and twice as
+  /// many of half the bits.
+  class WithLanes {
   public:
-    Narrower(LaneBuilder &b, unsigned width) : restore(b.width, width) {}
+    WithLanes(LaneBuilder &b, unsigned width) : restore(b.width, width) {}
 
   private:
     llvm::SaveAndRestore<unsigned> restore;
@@ -99,6 +100,8 @@ public:
   mlir::Type type(Elem elem, bool vector);
   /// A value of MLIR that has that type.
   LaneValue wrap(mlir::Value value, Elem elem, bool vector) { return {*this, value, elem, vector}; }
+  /// The numbers as the lanes of a vector of floats.
+  LaneValue constantLanes(llvm::ArrayRef<float> lanes);
   /// Constant of a float (value) or integer (bits) type.
   LaneValue constant(Elem elem, bool vector, double value);
   LaneValue constantBits(Elem elem, bool vector, uint64_t bits);
@@ -135,6 +138,15 @@ public:
   /// upper ones first, each by a multiply-add to which numbers below the normal ones are zeros. Machines with
   /// AVX512_BF16 have it.
   LaneValue dotPairs(LaneValue a, LaneValue x, LaneValue total);
+  /// Adds to each lane of `total` the products of the four bytes in that lane of `a`, unsigned ones, and `x`, signed
+  /// ones; all are I32. Machines with AVX512_VNNI have it.
+  LaneValue dotQuads(LaneValue a, LaneValue x, LaneValue total);
+  /// The sum of the products of neighbours, for vectors of 2 * kLanes signed numbers of 16 bits: kLanes of 32 bits.
+  /// `isWhole`: in one instruction, of AVX512BW.
+  LaneValue dotHalves(LaneValue a, LaneValue x, bool isWhole);
+  /// The element of `table`, kLanes of F32, that the lower four bits of each lane of `index` (I32) name. Machines with
+  /// AVX512F have it.
+  LaneValue permute(LaneValue table, LaneValue index);
   /// False for NaN, except Ne and Unordered; integers compare signed, except with ULt to UGe. The result is I1.
   LaneValue compare(Cmp op, LaneValue lhs, LaneValue rhs);
   /// Lane by lane, or as a whole for a scalar condition.
@@ -157,8 +169,9 @@ public:
   void store(LaneValue value, mlir::Value address);
   void maskedStore(LaneValue value, mlir::Value address, LaneValue mask);
   mlir::Value loadPointer(mlir::Value address);
-  /// Has the machine fetch the line of this address, which is about to be written; any address is allowed.
+  /// Has the machine fetch the line of this address, which is about to be written or read; any address is allowed.
   void prefetchForWrite(mlir::Value address);
+  void prefetchForRead(mlir::Value address);
   LaneValue isNull(mlir::Value pointer);
   mlir::Value selectPointer(LaneValue condition, mlir::Value yes, mlir::Value no);
   /// `count` vectors (or scalars) on the stack, allocated in the entry block.
@@ -196,6 +209,8 @@ private:
   /// An empty block before `other` with an argument for each of the values.
   mlir::Block *blockBefore(mlir::Block *other, llvm::ArrayRef<mlir::Value> like = {});
   void unify(LaneValue &lhs, LaneValue &rhs);
+  /// A vector of `elem` that an intrinsic of LLVM gives.
+  LaneValue call(llvm::StringRef intrinsic, mlir::Type result, llvm::ArrayRef<mlir::Value> args, Elem elem);
 
   mlir::OpBuilder &ops;
   mlir::Location loc;

@@ -72,9 +72,15 @@ Value LaneBuilder::loadPointer(Value address) {
   return LLVM::LoadOp::create(ops, loc, LLVM::LLVMPointerType::get(ops.getContext()), address);
 }
 
+// Numbers of LLVM's intrinsic.
+constexpr unsigned kRead = 0, kWrite = 1, kEveryLevel = 3, kData = 1;
+
 void LaneBuilder::prefetchForWrite(Value address) {
-  constexpr unsigned kWrite = 1, kEveryLevel = 3, kData = 1; // numbers of LLVM's intrinsic
   LLVM::Prefetch::create(ops, loc, address, kWrite, kEveryLevel, kData);
+}
+
+void LaneBuilder::prefetchForRead(Value address) {
+  LLVM::Prefetch::create(ops, loc, address, kRead, kEveryLevel, kData);
 }
 
 LaneValue LaneBuilder::isNull(Value pointer) {

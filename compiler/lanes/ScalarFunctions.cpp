@@ -198,6 +198,8 @@ static V emitClass(ScalarFn fn, V x, bool isUnsigned) {
   return fn == ScalarFn::IsInf ? eq(fabs(x), inf) : lt(fabs(x), inf);
 }
 
+V emitShorterForm(ScalarFn fn, V x) { return fn == ScalarFn::Tanh ? vmath::shortTanh(x) : vmath::shortSigmoid(x); }
+
 V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef<DType> types) {
   if (fn == ScalarFn::Cast)
     return castValue(args[0], types[0], result);

@@ -30,6 +30,9 @@ V expSum(V hi, V lo);
 
 /// e^x where the result is a normal number; elsewhere wrong.
 V expNormal(V x);
+/// Sigmoid and tanh of float32 within 2.5 units in the last place, in 5/8 of the time; sigmoid below -87 within 2^-126.
+V shortSigmoid(V x);
+V shortTanh(V x);
 /// e^x in float64 with 28 bits, where the result is a normal number: what float32 needs.
 V exp28(V x);
 

@@ -71,15 +71,21 @@ V halfExp(V x) {
   return (parts.p + 1.0) * (a * 0.5) * b;
 }
 
-/// e^x 2^bias, where the result is normal. `bias` is added to the exponent field.
-V scaledExp(V x, int bias) {
+/// p and 2^(n + bias) with e^x = 2^n (1 + p), where the latter is normal. `bias` is added to the exponent field.
+std::pair<V, V> scaledParts(V x, int bias) {
   bool single = x.elem() == Elem::F32;
   double magic = roundingMagic(x.elem()) + exponentBias(x.elem()) + bias;
   V shifted = fma(x, kLog2E, x.c(magic));
   V n = shifted - magic;
   V r = fma(n, single ? -kLn2High32 : -kLn2, x);
   r = fma(n, single ? -kLn2Low32 : -kLn2Low, r);
-  return (expm1Reduced(r) + 1.0) * fromBits(shl(toBits(shifted), mantissaBits(x.elem())));
+  return {expm1Reduced(r), fromBits(shl(toBits(shifted), mantissaBits(x.elem())))};
+}
+
+/// e^x 2^bias, where the result is normal.
+V scaledExp(V x, int bias) {
+  auto [p, scale] = scaledParts(x, bias);
+  return (p + 1.0) * scale;
 }
 
 /// e^x / 4 of a float32 in [0, inf], up to where e^x / 2 overflows.
@@ -123,6 +129,16 @@ V sigmoid(V x) {
   // 1/d is 1 - q.
   V rest = fma(-q, d, e) - q * (e - (d - 1.0));
   return select(lt(x, 0.0), fma(rest, 1.0 - q, q), q);
+}
+
+V shortSigmoid(V x) { return 1.0 / (scaledExp(clampTo(-x, -87, 88), 0) + 1.0); }
+
+// (e^2a - 1) / (e^2a + 1), whose numerator keeps its digits near 0; above 10 the result is 1.
+V shortTanh(V x) {
+  V a = fabs(x);
+  auto [p, scale] = scaledParts(select(gt(a, 10), 10, a) * 2.0, 0);
+  V t = fma(p, scale, scale - 1.0);
+  return copySign(t / (t + 2.0), x);
 }
 
 // float32: an odd polynomial below 1; above it 2u - 1/(8u) with u = e^|x| / 4, where the error of the reciprocal is far

@@ -34,7 +34,9 @@ struct OperandAxes {
 
 class FusionLowering {
 public:
-  FusionLowering(ir::FusionOp fusion, const Layouts &layouts) : fusion(fusion), layouts(layouts) {}
+  FusionLowering(ir::FusionOp fusion, const Layouts &layouts)
+      : fusion(fusion), layouts(layouts),
+        mayShorten(ir::numericsOf(fusion->getParentOfType<func::FuncOp>()) == ir::Numerics::Fast) {}
 
   LoweredFusion run() {
     findDomain();
@@ -315,9 +317,22 @@ private:
     for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
       if (KernelNode &node = out.spec.nodes[i]; node.fn == ScalarFn::DimIndex && node.kind == NodeKind::Apply)
         node.slot = groupFromLast(node.slot, shapeOf(op->getResult(0)).size());
+    shorten(op, firstNew);
     addScalars(op, def);
     for (auto [value, node] : llvm::zip(op->getResults(), made))
       nodeOf[value] = node;
+  }
+
+  /// Takes the shorter forms of functions among the nodes of `op`, which begin at `first`, if numerics allow it.
+  void shorten(Operation *op, size_t first) {
+    if (!mayShorten)
+      return;
+    for (KernelNode &node : llvm::drop_begin(out.spec.nodes, first)) {
+      if (node.kind != NodeKind::Apply || !hasShorterForm(node.fn, node.dtype))
+        continue;
+      node.isShort = true;
+      op->emitRemark(op->getName().stripDialect()) << ": " << infoOf(node.fn).name << " in its shorter form";
+    }
   }
 
   static int16_t lowerReduction(const OpDef &def, int16_t arg, DType result, NodeBuilder &nodes) {
@@ -379,6 +394,7 @@ private:
 
   ir::FusionOp fusion;
   const Layouts &layouts;
+  bool mayShorten;
   LoweredFusion out;
   SmallVector<int64_t> axes, domain;
   SmallVector<OperandAxes, 8> operands;

@@ -24,6 +24,7 @@ public:
       : func(func), choice(choice), target(target), sizeNumbers(func), kernels(func) {}
 
   FailureOr<LoweredProgram> run() {
+    exec().isFast = ir::numericsOf(func) == ir::Numerics::Fast;
     if (failed(lowerSignature()))
       return failure();
     for (Operation &op : func.getBody().front().without_terminator())
@@ -323,7 +324,8 @@ private:
     Step step = opStep(op, StepKind::Library);
     if (choice && step.op.info().lowering == Lowering::Library) {
       SmallVector<TensorMeta, 4> operands = ir::metasOf(op->getOperands()), results = ir::metasOf(op->getResults());
-      step.implementation = choice->implementation({step.op, operands, results}, target.name).value_or("");
+      step.implementation =
+          choice->implementation({step.op, operands, results, exec().isFast}, target.name).value_or("");
     }
     exec().steps.push_back(std::move(step));
     return success();

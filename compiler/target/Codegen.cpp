@@ -115,7 +115,7 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&backend.context()));
   KernelEmitOptions options;
   options.narrowMasks = target.has("avx512bw");
-  options.multipliesPairs = target.has("avx512bf16");
+  options.contraction = {target.has("avx512bf16"), target.has("avx512vnni"), target.has("avx512bw")};
   for (const auto &[name, spec] : kernels) {
     if (target.isGrid() && spec.contracts())
       return invalidArgument("codegen: a kernel that contracts must be for a processor, got " + target.describe());

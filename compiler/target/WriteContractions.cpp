@@ -14,6 +14,7 @@
 using namespace tess;
 using namespace tess::compiler;
 using runtime::TileEntry;
+using runtime::TileLines;
 
 namespace {
 
@@ -22,6 +23,7 @@ struct Tiles {
   DType dtype;
   uint8_t rows, panels; // of the tile for many rows
   uint8_t rowPanels;    // of the one for a single row
+  TileLines lines = TileLines::Numbers;
 };
 
 /// Kernels of a level; `feature`: of its processors, beyond those of `target`.
@@ -35,53 +37,106 @@ std::vector<Level> levels() {
       {"x86-64-v3",
        "x86-64-v3",
        "",
-       {{DType::Float32, 6, 1, 4}, {DType::Float64, 3, 1, 2}, {DType::BFloat16, 4, 1, 2}}},
+       {{DType::Float32, 6, 1, 4},
+        {DType::Float64, 3, 1, 2},
+        {DType::BFloat16, 4, 1, 2},
+        {DType::Int8, 3, 1, 2},
+        {DType::UInt8, 3, 1, 2},
+        {DType::Float32, 2, 1, 2, TileLines::Bytes},
+        {DType::Float32, 2, 1, 2, TileLines::Nibbles}}},
       {"x86-64-v4",
        "x86-64-v4",
        "",
-       {{DType::Float32, 14, 2, 8}, {DType::Float64, 14, 1, 4}, {DType::BFloat16, 10, 2, 8}}},
+       {{DType::Float32, 14, 2, 8},
+        {DType::Float64, 14, 1, 4},
+        {DType::BFloat16, 10, 2, 8},
+        {DType::Int8, 10, 2, 8},
+        {DType::UInt8, 10, 2, 8},
+        {DType::Float32, 4, 2, 8, TileLines::Bytes},
+        {DType::Float32, 4, 2, 8, TileLines::Nibbles}}},
+      {"x86-64-v4+avx512vnni", "x86-64-v4", "+avx512vnni", {{DType::Int8, 14, 2, 8}, {DType::UInt8, 14, 2, 8}}},
       {"x86-64-v4+avx512bf16", "x86-64-v4", "+avx512bf16", {{DType::BFloat16, 14, 2, 8}}},
   };
 }
 
-KernelSpec specOf(const TileEntry &tile) {
-  const DType sum = tile.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
-  KernelSpec spec;
-  spec.numParallel = 2;
-  spec.numReduced = 1;
-  spec.order = ReductionOrder::Chunked;
-  spec.tile = {tile.rows, tile.panels};
-  spec.operands = {{tile.dtype, false, InnerClass::Broadcast, true},
-                   {tile.dtype, false, InnerClass::Contiguous, true},
-                   {sum, true, InnerClass::Contiguous, false}};
-  for (int16_t operand : {0, 1}) {
-    KernelNode load{NodeKind::Load, tile.dtype};
-    load.operand = operand;
-    spec.nodes.push_back(load);
+/// The dtype of the right operand's lines.
+DType lineDType(const TileEntry &tile) {
+  switch (tile.lines) {
+  case TileLines::Numbers:
+    return isInt(tile.dtype) ? DType::Int8 : tile.dtype;
+  case TileLines::Bytes:
+    return DType::Int8;
+  case TileLines::Nibbles:
+    return DType::UInt32;
   }
-  KernelNode contract{NodeKind::Contract, sum};
-  contract.args = {0, 1};
-  spec.nodes.push_back(contract);
-  spec.stores.push_back({2, 2});
-  return spec;
+  llvm_unreachable("covered switch");
 }
 
-/// Tiles of every height, of one panel and of most; of one row, of a power of two each.
+DType sumDType(DType of) { return isInt(of) ? DType::Int32 : of == DType::Float64 ? DType::Float64 : DType::Float32; }
+
+class SpecWriter {
+public:
+  explicit SpecWriter(const TileEntry &tile) {
+    spec.numParallel = 2;
+    spec.numReduced = tile.lines == TileLines::Numbers ? 1 : 2;
+    spec.order = ReductionOrder::Chunked;
+    spec.tile = {tile.rows, tile.panels};
+    const DType sum = sumDType(tile.dtype);
+    KernelNode contract{NodeKind::Contract, sum};
+    contract.args = {load(tile.dtype, InnerClass::Broadcast), load(lineDType(tile), InnerClass::Contiguous)};
+    if (tile.lines != TileLines::Numbers) {
+      contract.args[1] = convert(contract.args[1], tile.lines);
+      contract.args.push_back(load(DType::Float32, InnerClass::Contiguous));
+    }
+    const int16_t result = add(std::move(contract));
+    spec.operands.push_back({sum, true, InnerClass::Contiguous, false});
+    spec.stores.push_back({result, int16_t(spec.operands.size() - 1)});
+  }
+
+  KernelSpec spec;
+
+private:
+  int16_t add(KernelNode node) {
+    spec.nodes.push_back(std::move(node));
+    return int16_t(spec.nodes.size() - 1);
+  }
+
+  int16_t load(DType dtype, InnerClass inner) {
+    spec.operands.push_back({dtype, false, inner, true});
+    KernelNode node{NodeKind::Load, dtype};
+    node.operand = int16_t(spec.operands.size() - 1);
+    return add(std::move(node));
+  }
+
+  int16_t convert(int16_t lines, TileLines form) {
+    KernelNode node{form == TileLines::Bytes ? NodeKind::Apply : NodeKind::Unpack, DType::Float32};
+    node.fn = ScalarFn::Cast;
+    node.args = {lines};
+    return add(std::move(node));
+  }
+};
+
+/// Tiles of every height, of one panel and of most; of one row, of a power of two each. Rows that share converted lines
+/// have as many sums in the inner loop as there are registers for; those of groups wait in memory.
 std::vector<TileEntry> entriesOf(const Level &level) {
   std::vector<TileEntry> entries;
   for (const Tiles &most : level.tiles) {
     for (uint8_t rows = 1; rows <= most.rows; ++rows)
       for (uint8_t panels = 1; panels <= most.panels; ++panels)
-        entries.push_back({nullptr, most.dtype, rows, panels});
-    for (uint8_t panels = most.panels * 2; panels <= most.rowPanels; panels *= 2)
-      entries.push_back({nullptr, most.dtype, 1, panels});
+        entries.push_back({nullptr, most.dtype, rows, panels, most.lines});
+    const bool converts = most.lines != TileLines::Numbers;
+    const unsigned few = converts ? most.rows : 1, mostSums = most.rowPanels * (converts ? 2 : 1);
+    for (unsigned rows = 1; rows <= few; ++rows)
+      for (unsigned panels = most.panels * 2; panels <= most.rowPanels && rows * panels <= mostSums; panels *= 2)
+        entries.push_back({nullptr, most.dtype, uint8_t(rows), uint8_t(panels), most.lines});
   }
   return entries;
 }
 
 std::string nameOf(const TileEntry &entry) {
-  return "contract_" + std::string(shortName(entry.dtype)) + "_" + std::to_string(entry.rows) + "x" +
-         std::to_string(entry.panels);
+  constexpr const char *kLines[] = {"", "_bytes", "_nibbles"}; // by TileLines
+  return "contract_" + std::string(shortName(entry.dtype)) + kLines[unsigned(entry.lines)] + "_" +
+         std::to_string(entry.rows) + "x" + std::to_string(entry.panels);
 }
 
 llvm::Expected<runtime::Image> compileAll(const Level &level, llvm::ArrayRef<TileEntry> entries) {
@@ -95,7 +150,7 @@ llvm::Expected<runtime::Image> compileAll(const Level &level, llvm::ArrayRef<Til
     return generator.takeError();
   std::vector<CodeGenerator::NamedKernel> kernels;
   for (const TileEntry &entry : entries)
-    kernels.push_back({nameOf(entry), specOf(entry)});
+    kernels.push_back({nameOf(entry), SpecWriter(entry).spec});
   return (*generator)->compile(kernels);
 }
 
@@ -121,7 +176,7 @@ void print(llvm::raw_ostream &os, llvm::StringRef name, const runtime::Image &im
      << name << ":\n";
   for (auto [entry, place] : llvm::zip_equal(entries, image.entries))
     os << "\t.quad " << name << '_' << place.name << "\n\t.long " << unsigned(entry.dtype) << "\n\t.byte "
-       << unsigned(entry.rows) << ", " << unsigned(entry.panels) << ", 0, 0\n";
+       << unsigned(entry.rows) << ", " << unsigned(entry.panels) << ", " << unsigned(entry.lines) << ", 0\n";
   os << "\t.quad 0, 0\n\t.section .note.GNU-stack,\"\",@progbits\n";
 }
 

@@ -39,15 +39,28 @@ void keepSizes(RankedTensorType known, OpResult result) {
   result.setType(type.clone(shape));
 }
 
+/// Notes on the operators before `op`, up to `first`, which composite of the user's they are parts of: `op`, or the one
+/// that `op` is a part of itself.
+void markParts(Operation *op, Block::iterator first) {
+  Attribute mark = op->getAttr(kPartOfAttr);
+  if (!mark)
+    mark = StringAttr::get(op->getContext(), op->getName().stripDialect());
+  for (Operation &part : llvm::make_range(first, op->getIterator()))
+    part.setAttr(kPartOfAttr, mark);
+}
+
 /// Replaces one composite; its name goes to the operator that computes its first result.
-LogicalResult expand(Operation *op, OpBuilder &builder) {
+LogicalResult expand(Operation *op, OpBuilder &builder, bool marksParts) {
   builder.setInsertionPoint(op);
+  Operation *before = op->getPrevNode();
   llvm::Expected<Subgraph> graph = opDefWithParameters(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
   if (!graph)
     return op->emitError(takeError(graph.takeError()).second);
   auto results = inlineSubgraph(builder, op->getLoc(), *graph, llvm::to_vector(op->getOperands()));
   if (failed(results))
     return failure();
+  if (marksParts)
+    markParts(op, before ? std::next(before->getIterator()) : op->getBlock()->begin());
   keepName(op, results->front());
   for (auto [type, result] : llvm::zip_equal(op->getResultTypes(), *results))
     if (auto made = dyn_cast<OpResult>(result))
@@ -117,6 +130,8 @@ void fitResultTypes(func::FuncOp func) {
 }
 
 struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
+  using ExpandCompositesPassBase::ExpandCompositesPassBase;
+
   LogicalResult expandAll(Block &block) {
     OpBuilder builder(&getContext());
     for (bool changed = true; changed;) {
@@ -125,7 +140,7 @@ struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
         const OpInfo *info = infoOf(&op);
         if (!info || info->lowering != Lowering::Composite)
           continue;
-        if (failed(expand(&op, builder)))
+        if (failed(expand(&op, builder, marksParts)))
           return failure();
         changed = true;
       }

@@ -19,6 +19,7 @@ struct LibraryCall {
   const OpDef &op;
   llvm::ArrayRef<TensorMeta> operands;
   llvm::ArrayRef<TensorMeta> results;
+  bool mayMoveBits = false; // numerics "fast"
 };
 
 /// What passes ask about library kernels. Thread-safe. No answer (nullopt) means that it depends on sizes that only
@@ -28,6 +29,8 @@ public:
   virtual ~KernelChoice() = default;
   /// Threads that the answers are for.
   virtual unsigned threads() const = 0;
+  /// Whether no convolution may go by Winograd's products.
+  virtual bool withoutWinograd() const = 0;
   /// The name of the implementation that must compute the call (Step::implementation).
   virtual std::optional<std::string> implementation(const LibraryCall &call, llvm::StringRef target) const = 0;
 };

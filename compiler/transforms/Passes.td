@@ -17,6 +17,7 @@ def ExpandCompositesPass : Pass<"tess-expand-composites", "::mlir::func::FuncOp"
     %1 = tess.squeeze %0 {axis = [1]} : (tensor<2x1xf32>) -> tensor<2xf32>
     ```
   }];
+  let options = [Option<"marksParts", "marks-parts", "bool", "false", "tess.part_of on each operator: the composite's name">];
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
@@ -41,9 +42,10 @@ def DifferentiatePass : Pass<"tess-differentiate", "::mlir::func::FuncOp"> {
 def SimplifyPass : Pass<"tess-simplify", "::mlir::func::FuncOp"> {
   let summary = "remove operators that change no bit";
   let description = [{
-    Only rewrites that are exact for every input: a cast to the own dtype, a view that changes nothing, two transposes or
-    reshapes in a row, a view in the shape of a value whose shape is known, a broadcast that its readers imply, a result
-    of a loop that is stacked for nobody.
+    Only rewrites that are exact for every input: a cast to the own dtype, or through one that holds all numbers, a
+    number that changes nothing, a quotient by a power of two, a view that changes nothing, two transposes or reshapes in
+    a row, a view in the shape of a value whose shape is known, a broadcast that its readers imply, a slice of what an
+    elementwise operator gives for others, a result of a loop that is stacked for nobody.
     ```
     %0 = tess.reshape %x {shape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
     %1 = tess.reshape %0 {shape = [3, 2]} : (tensor<6xf32>) -> tensor<3x2xf32>
@@ -72,6 +74,27 @@ def FoldConstantsPass : Pass<"tess-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
+def ReassociatePass : Pass<"tess-reassociate", "::mlir::func::FuncOp"> {
+  let summary = "join constant factors and terms to each other and to constant weights";
+  let description = [{
+    Moves bits, and is part of pipelines for `numerics = "fast"` only: a factor for each channel of a convolution's or a
+    matrix product's result, or of its operand, goes into the weight; factors in a row become one, and so do terms; a quotient
+    by a constant becomes a product. A remark tells each rewrite. Left alone are narrow floats, and factors beyond 2^-100 to
+    2^100, whose products could overflow or lose digits.
+    ```
+    %0 = tess.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+    %1 = tess.mul %0, %c : (tensor<1x4x6x6xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x6x6xf32>
+    ```
+    becomes
+    ```
+    %0 = tess.reshape %c {shape = [4, 1, 1, 1]} : (tensor<1x4x1x1xf32>) -> tensor<4x1x1x1xf32>
+    %1 = tess.mul %w, %0 : (tensor<4x3x3x3xf32>, tensor<4x1x1x1xf32>) -> tensor<4x3x3x3xf32>
+    %2 = tess.conv2d %x, %1 : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
 def HoistInvariantsPass : Pass<"tess-hoist-invariants", "::mlir::func::FuncOp"> {
   let summary = "move what every trip of a loop would compute alike before the loop";
   let description = [{
@@ -85,6 +108,23 @@ def HoistInvariantsPass : Pass<"tess-hoist-invariants", "::mlir::func::FuncOp"> 
     %s = tess.scan %w, %0, %s0 ... { ^bb0(%a: ..., %c: ..., %b: tensor<4xf32>): %1 = tess.mul %b, %c ... }
     ```
   }];
+}
+
+def SumTripProductsPass : Pass<"tess-sum-trip-products", "::mlir::func::FuncOp"> {
+  let summary = "add the products of a loop's trips behind the loop";
+  let description = [{
+    A carried sum to which each trip adds a product `x^T y` of few rows: the loop stacks the factors that are no elements
+    of xs, and one operator adds the products in the order of the trips.
+    ```
+    %s = tess.scan %s0, %xs, %ys attributes {carried = 1 : si64, ...} { ^bb0(%a: ..., %x: ..., %y: ...):
+      %1 = tess.matmul %x, %y {transpose_x = true} ... %2 = tess.add %a, %1 ... tess.yield %2 ... }
+    ```
+    becomes
+    ```
+    %s = tess.add_products %s0, %xs, %ys : (tensor<64x64xf32>, tensor<5x2x64xf32>, tensor<5x2x64xf32>) -> tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
 def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {

@@ -20,14 +20,14 @@ BindingFront::Entry &BindingFront::entryOf(const OpDef &op, llvm::ArrayRef<Opera
 }
 
 BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> operands, const runtime::Device &device,
-                                  unsigned threads, bool isInPlace) {
+                                  const runtime::BindSettings &settings, bool isInPlace) {
   constexpr unsigned kRefresh = 1024; // hits, after which the caches are asked once
   Entry &entry = entryOf(op, operands, isInPlace);
   if (entry.device != &device)
     return nullptr;
   BoundShapesRef bound = entry.bound.lock();
-  if (!bound || bound->threads != threads || bound->isInPlace != isInPlace || bound->inputs.size() != operands.size() ||
-      !entry.op.isSame(op) || ++entry.hits % kRefresh == 0)
+  if (!bound || !(bound->settings == settings) || bound->isInPlace != isInPlace ||
+      bound->inputs.size() != operands.size() || !entry.op.isSame(op) || ++entry.hits % kRefresh == 0)
     return nullptr;
   for (auto [meta, operand] : llvm::zip(bound->inputs, operands))
     if (!operand.tensor->hasMeta(meta))

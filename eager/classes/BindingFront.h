@@ -20,11 +20,11 @@ public:
   /// Of the calling thread.
   static BindingFront &own();
 
-  /// The binding for exactly this operator, operands' dtypes and shapes, device, threads and whether the result lies
+  /// The binding for exactly this operator, operands' dtypes and shapes, device, settings and whether the result lies
   /// where an operand lay; null when the thread did not use it lately. Now and then it is null all the same, so that
   /// the caches learn which bindings are in use.
   BoundShapesRef find(const OpDef &op, llvm::ArrayRef<Operand> operands, const runtime::Device &device,
-                      unsigned threads, bool isInPlace);
+                      const runtime::BindSettings &settings, bool isInPlace);
   /// Remembers what find() did not have.
   void insert(const OpDef &op, llvm::ArrayRef<Operand> operands, const BoundShapesRef &bound);
 

@@ -65,8 +65,9 @@ LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
   return true;
 }
 
-static uint64_t hashOfBinding(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) {
-  uint64_t hash = mixHash(call.hash(), threads);
+static uint64_t hashOfBinding(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call,
+                              const runtime::BindSettings &settings) {
+  uint64_t hash = mixHash(call.hash(), settings.hash());
   for (const TensorMeta &meta : inputs)
     for (int64_t size : meta.shape)
       hash = mixHash(hash, uint64_t(size));
@@ -74,16 +75,17 @@ static uint64_t hashOfBinding(llvm::ArrayRef<TensorMeta> inputs, const OpDef &ca
 }
 
 bool CompiledOp::isFor(const BoundShapes &bound, llvm::ArrayRef<TensorMeta> inputs, const OpDef &call,
-                       unsigned threads) const {
-  return bound.threads == threads && llvm::ArrayRef(bound.inputs) == inputs && (!bindsAttrs || bound.op.isSame(call));
+                       const runtime::BindSettings &settings) const {
+  return bound.settings == settings && llvm::ArrayRef(bound.inputs) == inputs && (!bindsAttrs || bound.op.isSame(call));
 }
 
-BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) {
+BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call,
+                                     const runtime::BindSettings &settings) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (bindings.empty() || isFor(*bindings.front(), inputs, call, threads))
+  if (bindings.empty() || isFor(*bindings.front(), inputs, call, settings))
     return bindings.empty() ? nullptr : bindings.front();
-  auto found = index.find(hashOfBinding(inputs, bindsAttrs ? call : op, threads));
-  if (found == index.end() || !isFor(**found->second, inputs, call, threads))
+  auto found = index.find(hashOfBinding(inputs, bindsAttrs ? call : op, settings));
+  if (found == index.end() || !isFor(**found->second, inputs, call, settings))
     return nullptr;
   bindings.splice(bindings.begin(), bindings, found->second);
   return bindings.front();
@@ -109,7 +111,7 @@ void CompiledOp::addBound(BoundShapesRef bound) {
   const size_t most = bindsAttrs ? kMostAttrs : kMostShapes;
   std::lock_guard<std::mutex> lock(mutex);
   uint64_t all = BindingBytes::held.fetch_add(bound->bytes, std::memory_order_relaxed) + bound->bytes;
-  bound->hash = hashOfBinding(bound->inputs, bindsAttrs ? bound->op : op, bound->threads);
+  bound->hash = hashOfBinding(bound->inputs, bindsAttrs ? bound->op : op, bound->settings);
   bindings.push_front(std::move(bound));
   index[bindings.front()->hash] = bindings.begin();
   while (bindings.size() > 1 && (bindings.size() > most || all > BindingBytes::limit)) {

@@ -49,9 +49,9 @@ inline uint64_t bitsOf(const AttrValue &value) {
 struct BoundShapes {
   std::vector<TensorMeta> inputs;
   OpDef op; // whose attributes were read; none where the program has them
-  unsigned threads;
+  runtime::BindSettings settings;
   bool isInPlace = false; // the result lies where an operand lay
-  uint64_t hash = 0;      // of inputs, op and threads
+  uint64_t hash = 0;      // of inputs, op and settings
   runtime::Bound::TableCalls calls;
   uint64_t bytes = 0; // that the cache counts
   std::mutex running; // a Bound runs on one thread at a time
@@ -121,15 +121,16 @@ public:
 
   ~CompiledOp();
 
-  /// A binding for these shapes, threads and, where bindsAttrs, attributes, null when there is none; addBound() keeps
+  /// A binding for these shapes, settings and, where bindsAttrs, attributes, null when there is none; addBound() keeps
   /// one. The bindings of the process are bounded in bytes: beyond the limit, an operator that gets one more drops the
   /// one that it used longest ago.
-  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads);
+  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, const runtime::BindSettings &settings);
   void addBound(BoundShapesRef bound);
 
 private:
   bool hasAttrs(const OpDef &other) const;
-  bool isFor(const BoundShapes &bound, llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) const;
+  bool isFor(const BoundShapes &bound, llvm::ArrayRef<TensorMeta> inputs, const OpDef &call,
+             const runtime::BindSettings &settings) const;
   void dropOldest();
 
   /// Of shapes, and of attributes: a loop over the steps of a sequence comes back to all of them.

@@ -1,9 +1,10 @@
 //===- HostOptions.cpp - the compiler's questions, answered --------------===//
 #include "eager/classes/HostOptions.h"
 
+#include "runtime/bind/BindSettings.h"
 #include "runtime/device/KernelTable.h"
 #include "runtime/run/Executor.h"
-#include "runtime/threads/ParallelFor.h"
+#include "runtime/tuning/Pick.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -12,9 +13,10 @@ namespace {
 /// Answers by preparing the kernel itself, which bind then finds in the cache of prepared kernels.
 class LibraryChoice : public compiler::KernelChoice {
 public:
-  LibraryChoice(runtime::Device &device, unsigned count) : device(device), count(count) {}
+  explicit LibraryChoice(runtime::Device &device) : device(device), settings(runtime::BindSettings::now()) {}
 
-  unsigned threads() const override { return count; }
+  unsigned threads() const override { return settings.threads; }
+  bool withoutWinograd() const override { return !settings.kernels.winograd; }
 
   /// None when a size is unknown, the target is another machine, or preparing fails (bind reports why).
   std::optional<std::string> implementation(const compiler::LibraryCall &call, llvm::StringRef target) const override {
@@ -22,17 +24,19 @@ public:
     if (target != device.target() || !llvm::all_of(call.operands, isStatic) || !llvm::all_of(call.results, isStatic))
       return std::nullopt;
     runtime::PrepareRequest request{call.op, call.operands, call.results};
-    request.threads = count;
-    llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(device.kernels(), request);
-    if (kernel)
-      return (*kernel)->implementation();
-    llvm::consumeError(kernel.takeError());
+    request.threads = settings.threads;
+    request.settings = settings.kernels;
+    request.mayMoveBits = call.mayMoveBits;
+    llvm::Expected<runtime::tuning::Pick> pick = runtime::tuning::pickKernel(device, request);
+    if (pick)
+      return pick->kernel->implementation();
+    llvm::consumeError(pick.takeError());
     return std::nullopt;
   }
 
 private:
   runtime::Device &device;
-  unsigned count;
+  const runtime::BindSettings settings;
 };
 
 uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
@@ -67,7 +71,7 @@ llvm::Expected<std::vector<std::string>> evaluate(runtime::Executable executable
 compiler::CompileOptions optionsFor(runtime::Device &device) {
   compiler::CompileOptions options;
   options.target = device.target().str();
-  options.kernels = std::make_shared<LibraryChoice>(device, runtime::numThreads());
+  options.kernels = std::make_shared<LibraryChoice>(device);
   options.evaluate = evaluate;
   return options;
 }

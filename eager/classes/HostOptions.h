@@ -12,8 +12,8 @@
 
 namespace tess::eager {
 
-/// Options for programs that run on `device`: its target, `kernels` answered from its table for the present number of
-/// threads, and `evaluate` run by the executor on the host.
+/// Options for programs that run on `device`: its target, `kernels` answered from its table for the present settings
+/// of the process, and `evaluate` run by the executor on the host.
 compiler::CompileOptions optionsFor(runtime::Device &device);
 /// Those for the host.
 compiler::CompileOptions hostOptions();

@@ -213,8 +213,10 @@ TESS_CALLS_KERNELS static void launchNow(const Launch &launch, runtime::Device &
   if (runtime::Worker::onWorkerThread())
     return runParallel(launch, device, threads);
   BlockingRegion region;
-  runtime::Worker &worker = runtime::Worker::global();
-  worker.wait(worker.submit([&] { runParallel(launch, device, threads); }));
+  llvm::cantFail(runtime::Worker::global().call([&] {
+    runParallel(launch, device, threads);
+    return llvm::Error::success();
+  }));
 }
 
 /// Launches the kernel of `info`, which a profile names.

@@ -17,7 +17,6 @@
 #include "eager/tensor/Queue.h"
 #include "ops/vocabulary/Hash.h"
 #include "runtime/run/Executor.h"
-#include "runtime/threads/ParallelFor.h"
 #include "runtime/threads/Worker.h"
 
 namespace tess::eager {
@@ -135,14 +134,14 @@ static void countOrigin(const runtime::Bound::TableCalls &calls, uint64_t result
 }
 
 llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
-  unsigned threads = runtime::numThreads();
-  if (BoundShapesRef known = compiled.findBound(metas, call.op, threads))
+  const auto settings = runtime::BindSettings::now();
+  if (BoundShapesRef known = compiled.findBound(metas, call.op, settings))
     return known;
   if (inferred.empty())
     if (llvm::Error e = infer())
       return std::move(e);
   runtime::BindOptions options;
-  options.threads = threads;
+  options.set(settings);
   options.op = compiled.bindsAttrs ? &call.op : nullptr;
   options.outputs = inferred;
   auto shapes = std::make_shared<BoundShapes>();
@@ -151,7 +150,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   shapes->inputs.assign(metas.begin(), metas.end());
   if (compiled.bindsAttrs)
     shapes->op = call.op;
-  shapes->threads = threads;
+  shapes->settings = settings;
   shapes->isInPlace = donated >= 0;
   shapes->calls = shapes->bound->tableCalls();
   compiled.addBound(shapes);
@@ -232,7 +231,8 @@ llvm::Expected<BoundShapesRef> ProgramRun::findBinding() {
   BindingFront &front = BindingFront::own();
   bool isPlain = call.segments.empty();
   if (isPlain)
-    if (BoundShapesRef known = front.find(call.op, call.operands, call.device(), runtime::numThreads(), donated >= 0)) {
+    if (BoundShapesRef known =
+            front.find(call.op, call.operands, call.device(), runtime::BindSettings::now(), donated >= 0)) {
       count(Count::CacheHits);
       return known;
     }

@@ -35,6 +35,12 @@ static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
          (kind == DTypeRuleKind::Complex && (seen & ~parts));
 }
 
+/// Whether operands stay as they are, since an attribute gives the dtype of the result.
+static bool takesEachDType(const OpDef &op) {
+  const DTypeRule &rule = op.info().dtypes;
+  return rule.kind == DTypeRuleKind::PromoteOr && op.attr(unsigned(rule.attr)).kind() != AttrKind::None;
+}
+
 /// Whether a conversion is from or to a quantized dtype.
 LLVM_ATTRIBUTE_NOINLINE static bool converts(const OpDef &op, DTypeMask seen) {
   const AttrValue &dtype = op.attr(unsigned(op.info().dtypes.attr));
@@ -59,7 +65,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::Arr
     layers |= bitOf(Layer::Format);
   if (traits & TensorImpl::kGraphValue)
     layers |= bitOf(Layer::Tracing);
-  if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
+  if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen) && !takesEachDType(op))
     layers |= bitOf(Layer::DTypePromotion);
   if (info.dtypes.kind == DTypeRuleKind::FromAttr && converts(op, seen))
     layers |= bitOf(Layer::Quantize);

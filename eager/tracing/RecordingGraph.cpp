@@ -276,6 +276,7 @@ llvm::Error GraphWriter::writeUpdate(unsigned index) {
 }
 
 llvm::Expected<ir::Graph> GraphWriter::write() {
+  builder.setNumerics(options.numerics);
   for (const ir::NamedDim &dim : options.dims)
     (void)builder.dim(dim);
   writeArguments();

@@ -25,6 +25,8 @@ struct GraphOptions {
   std::vector<ArgumentDims> argumentDims;
   /// Arguments that the caller gives up: a result of the same shape and dtype may take over the memory of one.
   std::vector<unsigned> donated;
+  /// How far the program may be from its operators.
+  ir::Numerics numerics = ir::Numerics::Strict;
 };
 
 /// Whether the function updates the captured variable of value `number`.

@@ -13,7 +13,6 @@
 #include "runtime/device/Code.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
-#include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -48,6 +47,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
     return std::move(e);
   compiler::CompileOptions compileOptions = optionsFor(*traced->device);
   compileOptions.fuse = fuse;
+  compileOptions.remark = [&](const std::string &line) { traced->rewriteLines.push_back(line); };
   llvm::Expected<runtime::Executable> exe = compiler::compile(*traced->graph, compileOptions);
   if (!exe)
     return exe.takeError();
@@ -118,7 +118,9 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options.check = [file = *file] { return file->checkSize(); };
   }
   if (!exe) {
-    if (llvm::Error e = compiler::compile(*traced->graph, optionsFor(*traced->device)).moveInto(exe))
+    compiler::CompileOptions compileOptions = optionsFor(*traced->device);
+    compileOptions.remark = [&](const std::string &line) { traced->rewriteLines.push_back(line); };
+    if (llvm::Error e = compiler::compile(*traced->graph, compileOptions).moveInto(exe))
       return std::move(e);
     options = {};
   }
@@ -223,18 +225,20 @@ llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &v
 }
 
 llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta> metas) {
-  unsigned threads = runtime::numThreads();
+  const auto settings = runtime::BindSettings::now();
   auto known = llvm::find_if(bindings, [&](const Binding &binding) {
-    return binding.threads == threads && llvm::ArrayRef<TensorMeta>(binding.inputs) == metas;
+    return binding.settings == settings && llvm::ArrayRef<TensorMeta>(binding.inputs) == metas;
   });
   if (known != bindings.end()) {
     bindings.splice(bindings.begin(), bindings, known);
     return bindings.front().bound;
   }
-  auto bound = program->bind(metas, {threads});
+  runtime::BindOptions options;
+  options.set(settings);
+  auto bound = program->bind(metas, options);
   if (!bound)
     return bound.takeError();
-  bindings.push_front({Metas(metas.begin(), metas.end()), threads, *bound});
+  bindings.push_front({Metas(metas.begin(), metas.end()), settings, *bound});
   trimBindings();
   return *bound;
 }
@@ -384,6 +388,12 @@ uint64_t TracedProgram::launches() {
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   const runtime::Bound *bound = latestBound();
   return bound ? bound->launches() : 0;
+}
+
+std::vector<std::string> TracedProgram::kernelChoices() {
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  const runtime::Bound *bound = latestBound();
+  return bound ? bound->kernelChoices() : std::vector<std::string>();
 }
 
 uint64_t TracedProgram::heldBytes() {

@@ -49,8 +49,12 @@ public:
   uint64_t launches();
   runtime::MemoryEstimate memory();
   uint64_t plannedBytes() { return memory().total(); }
+  /// Calls of the kernel table at the latest shapes, in words (Bound::kernelChoices).
+  std::vector<std::string> kernelChoices();
   /// Bytes that it keeps between runs: code, constants, arenas.
   uint64_t heldBytes();
+  /// A line for each rewrite that the numerics of its graph allowed, with the user's lines.
+  llvm::ArrayRef<std::string> rewrites() const { return rewriteLines; }
   std::string graphText() const { return graph ? graph->toText() : ""; }
   /// The version of the bits (runtime/schema/BitsVersion.h) of the graph where there is one, else of the code.
   unsigned bitsVersion() const { return graph ? graph->bitsVersion() : executable().bitsVersion; }
@@ -58,7 +62,7 @@ public:
 private:
   struct Binding {
     Metas inputs;
-    unsigned threads;
+    runtime::BindSettings settings;
     runtime::BoundRef bound;
   };
   struct Values {
@@ -93,6 +97,7 @@ private:
   std::string name = "program";
   runtime::Device *device = nullptr; // where it runs
   std::optional<ir::Graph> graph;
+  std::vector<std::string> rewriteLines;
   bool isFromFile = false;
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;

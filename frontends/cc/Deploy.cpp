@@ -5,6 +5,7 @@
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/Devices.h"
 #include "runtime/device/Allocator.h"
+#include "runtime/device/KernelSettings.h"
 #include "runtime/device/Profiler.h"
 #include "runtime/run/Executor.h"
 #include "runtime/schema/TestCases.h"
@@ -465,6 +466,13 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
 
 Status setNumThreads(unsigned count) { return toStatus(runtime::setNumThreads(count)); }
 unsigned numThreads() { return runtime::numThreads(); }
+
+void setWinograd(bool allowed) {
+  KernelSettings settings = kernelSettings();
+  settings.winograd = allowed;
+  setKernelSettings(settings);
+}
+bool winograd() { return kernelSettings().winograd; }
 
 void guardMappedFiles() { runtime::guardMappedFiles(); }
 

@@ -13,7 +13,7 @@
 namespace {
 
 struct Arguments {
-  std::string input, output, gradient;
+  std::string input, output, gradient, numerics;
   std::vector<std::string> targets = {"host"};
 };
 
@@ -22,6 +22,12 @@ llvm::Error run(const Arguments &arguments) {
   llvm::Expected<tess::ir::Graph> graph = tess::compiler::readGraph(arguments.input, &metadata);
   if (!graph)
     return graph.takeError();
+  if (!arguments.numerics.empty()) {
+    llvm::Expected<tess::ir::Numerics> numerics = tess::ir::parseNumerics("tess-compile", arguments.numerics);
+    if (!numerics)
+      return numerics.takeError();
+    graph->setNumerics(*numerics);
+  }
   if (!arguments.gradient.empty())
     if (llvm::Error error = tess::compiler::differentiate(*graph, arguments.gradient))
       return error;
@@ -39,6 +45,9 @@ int tess::commands::runCompile(int argc, char **argv) {
   app.add_option("--target", arguments.targets, "host, x86-64-v3, x86-64-v4, sim or sm_<number>; may be repeated");
   app.add_option("--gradient", arguments.gradient,
                  "an output: its gradients for the float inputs become outputs too, grad_<input> each");
+  app.add_option(
+      "--numerics", arguments.numerics,
+      "strict, or fast: constant factors may be joined to weights, which moves bits; default: as the file says");
   CLI11_PARSE(app, argc, argv);
   if (llvm::Error error = run(arguments)) {
     std::cerr << tess::takeError(std::move(error)).second << "\n";

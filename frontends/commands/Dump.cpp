@@ -280,6 +280,7 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
 llvm::Error printWhy(const ir::Graph &graph, llvm::raw_ostream &os) {
   os << "\nkernels that neighbours do not share:\n";
   compiler::CompileOptions options;
+  options.explainsKernels = true;
   options.remark = [&](const std::string &text) { os << "  " << text << "\n"; };
   return compiler::compile(graph, options).takeError();
 }

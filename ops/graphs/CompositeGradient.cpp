@@ -80,7 +80,10 @@ void ReverseMode::reverse(const Subgraph::Node &node) {
   for (unsigned i = 0; i < node.inputs.size(); ++i)
     if (wanted[i] && inner[i] >= 0) {
       int id = node.inputs[i];
-      grads[id] = pieces::accumulate(b, grads[id], pieces::fitGradient(b, inner[i], values[id]));
+      int fitted = pieces::fitGradient(b, inner[i], values[id]);
+      if (const DType dtype = b.meta(values[id]).dtype; isNarrowFloat(dtype)) // of a product in float32
+        fitted = pieces::castTo(b, fitted, dtype);
+      grads[id] = pieces::accumulate(b, grads[id], fitted);
     }
 }
 

@@ -86,15 +86,25 @@ Values reduced(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools
   return {-1};
 }
 
+/// A batch of matrices as one, whose rows are theirs.
+static int rowsOf(SubgraphBuilder &b, int x) {
+  return call(b, "flatten", {x}, {{"start_axis", int64_t(0)}, {"end_axis", int64_t(b.meta(x).rank()) - 2}});
+}
+
+/// The gradient of a matrix y by which all matrices of a batch are multiplied is one product over all of their rows.
 Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
   bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
   int x = conj(b, v[0]), y = conj(b, v[1]), dout = v[3];
   Values grads(2, -1);
   auto product = [&](int lhs, int rhs, bool tl, bool tr) {
-    return call(b, "matmul", {lhs, rhs}, {{"transpose_x", tl}, {"transpose_y", tr}});
+    return call(b, "matmul", {lhs, rhs}, {{"transpose_x", tl}, {"transpose_y", tr}, {"dtype", op.attr("dtype")}});
   };
   if (needed[0])
     grads[0] = tx ? product(y, dout, ty, true) : product(dout, y, false, !ty);
+  if (needed[1] && !tx && b.meta(y).rank() == 2 && b.meta(x).rank() > 2) {
+    x = rowsOf(b, x);
+    dout = rowsOf(b, dout);
+  }
   if (needed[1])
     grads[1] = ty ? product(dout, x, true, tx) : product(x, dout, !tx, false);
   return grads;

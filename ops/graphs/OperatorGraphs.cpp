@@ -51,8 +51,7 @@ static llvm::Expected<Subgraph> roundedOnce(llvm::ArrayRef<TensorMeta> operands,
 
 /// An input of the graph, cast to float32 when it is narrow and `wide` is set.
 static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide) {
-  int value = builder.input(meta);
-  return wide && isNarrowFloat(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
+  return wide && isNarrowFloat(meta.dtype) ? builder.wideInput(meta) : builder.input(meta);
 }
 
 /// Checks that a forward rule makes the meta that inference says; a size that one of them does not know may be any.

@@ -23,8 +23,50 @@ int SubgraphBuilder::apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<
   return results.empty() ? -1 : results[0];
 }
 
+int SubgraphBuilder::wideInput(const TensorMeta &meta) {
+  const int narrow = input(meta);
+  OpDef cast = OpDef::get("cast");
+  cast.set("dtype", DType::Float32);
+  const int wide = apply(std::move(cast), {narrow});
+  narrowInputs.push_back({wide, narrow});
+  return wide;
+}
+
+/// The narrow value that `value` is, cast to float32 by wideInput(); -1: there is none.
+int SubgraphBuilder::narrowOf(int value) {
+  for (auto [wide, narrow] : narrowInputs)
+    if (wide == value)
+      return narrow;
+  for (const Subgraph::Node &node : graph.nodes) {
+    if (!llvm::is_contained(node.outputs, value))
+      continue;
+    if (node.op.info().lowering != Lowering::View)
+      return -1;
+    OpDef view = node.op; // a view of what was cast may be one more node
+    llvm::SmallVector<int, 4> inputs(node.inputs);
+    llvm::SmallVector<unsigned, 4> segments(node.segments);
+    inputs[0] = narrowOf(inputs[0]);
+    return inputs[0] < 0 ? -1 : apply(std::move(view), inputs, segments);
+  }
+  return -1;
+}
+
 llvm::SmallVector<int, 2> SubgraphBuilder::applyAll(OpDef op, llvm::ArrayRef<int> inputs,
                                                     llvm::ArrayRef<unsigned> segments) {
+  const DTypeRule &rule = op.info().dtypes;
+  if (rule.kind != DTypeRuleKind::PromoteOr)
+    return append(std::move(op), inputs, segments);
+  llvm::SmallVector<int, 4> given(inputs);
+  for (int &value : given)
+    if (const int narrow = narrowOf(value); narrow >= 0) {
+      value = narrow;
+      op.set(op.info().attrs[rule.attr].name, DType::Float32);
+    }
+  return append(std::move(op), given, segments);
+}
+
+llvm::SmallVector<int, 2> SubgraphBuilder::append(OpDef op, llvm::ArrayRef<int> inputs,
+                                                  llvm::ArrayRef<unsigned> segments) {
   uint64_t hash = llvm::hash_combine(op.hash(), llvm::hash_combine_range(inputs));
   for (auto [node, nodeHash] : llvm::zip_equal(graph.nodes, hashes))
     if (nodeHash == hash && llvm::ArrayRef<int>(node.inputs) == inputs &&

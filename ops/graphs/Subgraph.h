@@ -45,6 +45,9 @@ class SubgraphBuilder {
 public:
   /// Adds a graph input of known meta.
   int input(const TensorMeta &meta);
+  /// Adds an input of narrow floats and returns it cast to float32. Operators that widen operands themselves
+  /// (DTypeRuleKind::PromoteOr) read the input, or the same view of it, instead of the cast.
+  int wideInput(const TensorMeta &meta);
   /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails. An equal node
   /// (operator, attributes, inputs) is used again; finish() drops the nodes that no output needs.
   int apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
@@ -58,9 +61,13 @@ public:
   llvm::Expected<Subgraph> finish(llvm::ArrayRef<int> outputs);
 
 private:
+  llvm::SmallVector<int, 2> append(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments);
+  int narrowOf(int value);
+
   Subgraph graph;
   llvm::SmallVector<TensorMeta, 16> metas;
-  llvm::SmallVector<uint64_t, 16> hashes; // by node
+  llvm::SmallVector<std::pair<int, int>, 4> narrowInputs; // cast values, and what was cast
+  llvm::SmallVector<uint64_t, 16> hashes;                 // by node
   std::string firstError;
 };
 

@@ -23,6 +23,13 @@ bool mayBroadcast(llvm::ArrayRef<Sizes> lists) {
   return llvm::all_of(lists, [&](Sizes list) { return broadcastInto(shape, list); });
 }
 
+IntList broadcast(llvm::ArrayRef<Sizes> lists) {
+  Shape shape;
+  for (Sizes list : lists)
+    broadcastInto(shape, list);
+  return listOf(shape);
+}
+
 IntList without(Sizes list, int64_t index) {
   IntList rest = listOf(list);
   rest.erase(rest.begin() + fromFront(index, rest.size()));

@@ -8,6 +8,7 @@
 
 #include "ops/inference/RuleErrors.h"
 #include "ops/vocabulary/AttrValue.h"
+#include "ops/vocabulary/BroadcastCounts.h"
 
 namespace tess::terms {
 
@@ -50,14 +51,14 @@ IntList joined(llvm::ArrayRef<IntList> lists);
 inline Sizes start(Sizes list, int64_t count) { return list.take_front(count); }
 /// The sum of the entries.
 int64_t sum(Sizes list);
-/// The shape to which lists that may broadcast do.
+/// The shape to which lists that may broadcast do; to which those of indices do, whose sizes data may decide.
+IntList broadcast(llvm::ArrayRef<Sizes> lists);
 template <typename Lists> IntList broadcastAll(const Lists &lists) {
   Shape shape;
   for (size_t i = 0; i < lists.size(); ++i)
-    broadcastInto(shape, lists[i]);
+    broadcastCounts(shape, lists[i]);
   return listOf(shape);
 }
-inline IntList broadcast(llvm::ArrayRef<Sizes> lists) { return broadcastAll(lists); }
 /// The number of elements of a shape.
 int64_t product(Sizes shape);
 

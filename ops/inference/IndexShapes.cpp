@@ -2,6 +2,7 @@
 #include "ops/inference/Checks.h"
 #include "ops/inference/RuleErrors.h"
 #include "ops/inference/ShapeRules.h"
+#include "ops/vocabulary/BroadcastCounts.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -28,7 +29,7 @@ static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, O
   std::string list;
   for (unsigned i = 0; i < indices.size(); ++i) {
     list += (i ? " and " : "") + toString(indices[i]);
-    if (!broadcastInto(common, indices[i].shape))
+    if (!broadcastCounts(common, indices[i].shape))
       return mustHoldOf(op, "indices must broadcast", list);
   }
   uint32_t mask = 0;

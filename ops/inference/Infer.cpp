@@ -160,6 +160,29 @@ llvm::Expected<DType> givenDType(const OpDef &op) {
                                                 shortName(dtype));
 }
 
+/// The dtype of PromoteOr: the given one, which is as wide as what sums are kept in.
+llvm::Expected<DType> givenOrAgreed(const OpDef &op, Operands operands, Segments segments) {
+  const OpInfo &info = op.info();
+  const AttrValue &given = op.attr(unsigned(info.dtypes.attr));
+  if (given.kind() == AttrKind::None)
+    return agreed(info, operands, segments);
+  if (given.dtype() != DType::Float32)
+    return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": " + info.attrs[info.dtypes.attr].name +
+                                                  " must be float32 or none, got " + shortName(given.dtype()));
+  llvm::Error error = forEachOperand(info, segments, [&](unsigned group, unsigned i) -> llvm::Error {
+    const DType dtype = operands[i].dtype;
+    if (!(info.dtypes.operandMask >> group & 1) || dtype == DType::Float32 || isNarrowFloat(dtype))
+      return llvm::Error::success();
+    return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": " + info.operands[group].name +
+                                                  " must be float16, bfloat16 or float32 where " +
+                                                  info.attrs[info.dtypes.attr].name + " is given, got " +
+                                                  toString(operands[i]));
+  });
+  if (error)
+    return std::move(error);
+  return given.dtype();
+}
+
 llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments segments) {
   const DTypeRule &rule = op.info().dtypes;
   switch (rule.kind) {
@@ -177,6 +200,8 @@ llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments s
   case DTypeRuleKind::Promote:
   case DTypeRuleKind::PromoteFloat:
     return agreed(op.info(), operands, segments);
+  case DTypeRuleKind::PromoteOr:
+    return givenOrAgreed(op, operands, segments);
   case DTypeRuleKind::Complex: {
     llvm::Expected<DType> part = agreed(op.info(), operands, segments);
     return part ? llvm::Expected<DType>(complexOf(*part)) : std::move(part);
@@ -195,8 +220,11 @@ llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments s
   return DType::Float32;
 }
 
-/// The dtype of a result. One that allows a single dtype only (a mask, indices) has that dtype, whatever the rule says.
+/// The dtype of a result. One that allows a single dtype only (a mask, indices) has that dtype, whatever the rule says;
+/// one that allows no half float has float32 in the place of it.
 DType allowed(DType d, DTypeMask mask) {
+  if (isNarrowFloat(d) && !(maskOf(d) & mask) && (maskOf(DType::Float32) & mask))
+    return DType::Float32;
   bool single = (mask & (mask - 1)) == 0;
   return single && !(maskOf(d) & mask) ? DType(llvm::countr_zero(mask)) : d;
 }

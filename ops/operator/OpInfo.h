@@ -85,6 +85,7 @@ struct ConstraintInfo {
 enum class DTypeRuleKind : uint8_t {
   Same,         // dtype of operand `operand`
   Promote,      // of `operandMask` (bit per ODS operand), which must agree by then: eager promotes first (Promotion.h)
+  PromoteOr,    // as Promote; float32 of any floats up to it where the DType attribute number `attr` says so
   PromoteFloat, // as Promote, but eager makes integers and bool float32 (true division, exp, mean)
   Fixed,        // `fixed`; the operands of `operandMask`, if any, must agree
   FromAttr,     // the DType attribute number `attr`

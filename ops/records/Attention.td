@@ -20,16 +20,20 @@ class LastReduced<string reduction, dag x, string attrs = ""> {
 
 // The shape of the weights, with leading axes of these.
 class WeightSizes<string leading> { string all = "[*broadcast(" # leading # "), #query[-2], #key[-2]]"; }
-def AttentionWeights {
+def AttentionNever { dag all = (op<"full", "shape=[];value=-inf;dtype=@query">); }
+// Scores that the softmax is taken of: -inf for a key that takes no part.
+def AttentionScores {
   // The queries are scaled rather than the scores: products of half floats then overflow no sooner than necessary, and a
   // query is copied for the product anyway.
   defvar scores = (op<"matmul", "transpose_y=true"> (op<"mul"> $query, AttentionScale.all), $key);
-  defvar never = (op<"full", "shape=[];value=-inf;dtype=@query">);
-  defvar chosen = (op<"where"> $attn_mask, scores, never);
+  defvar chosen = (op<"where"> $attn_mask, scores, AttentionNever.all);
   defvar biased = (op<"add"> scores, (op<"cast", "dtype=@query"> $attn_mask));
   defvar withMask = (when<"given(attn_mask)"> (when<"@attn_mask == bool"> chosen, biased), scores);
   defvar seen = (op<"tril"> (piece<"as", ["bool"]> (op<"full_like", "value=1.0"> withMask)));
-  defvar masked = (when<"$is_causal"> (op<"where"> seen, withMask, never), withMask);
+  dag all = (when<"$is_causal"> (op<"where"> seen, withMask, AttentionNever.all), withMask);
+}
+def AttentionWeights {
+  defvar masked = AttentionScores.all;
   // A mask may leave no key, and all scores are -inf.
   defvar zero = K<"0", "query">;
   defvar top = LastReduced<"max", masked, ";allow_empty=true">.all;
@@ -111,6 +115,95 @@ def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_atten
                  Sample<["0,2,3", "0,4,3", "0,4,2", "0,2,4", "0,2,2"]>];
   let oracle = Oracle<"tess_oracle.attention_backward(query, key, value, weights, dout, dweights, scale)">;
   let python = Py<"functional.nn", "scaled_dot_product_attention_backward">;
+}
+//===----------------------------------------------------------------------===//
+// Attention whose weights are never in memory
+//===----------------------------------------------------------------------===//
+defvar attentionAttrs = (ins DefaultValuedAttr<BoolAttr, "false">:$is_causal, OptionalAttr<F64Attr>:$scale);
+defvar attentionFacts = [Doc<"is_causal", "no query sees a later key">, BindTime<"is_causal">, BindTime<"scale">,
+                         attentionScale[0]];
+defvar sameAttention = "is_causal=$is_causal;scale=$scale";
+def AttentionMaskFits : Require<"attn_mask must broadcast to the weights",
+    "!given(attn_mask) || fits(#attn_mask, " # WeightSizes<leadingAxes>.all # ")",
+    "attn_mask {attn_mask} and weights {" # WeightSizes<leadingAxes>.all # "}">;
+// A value of each query beside its keys.
+class OfQuery<dag x> { dag all = (op<"expand_dims", "axis=[-1]"> x); }
+// The sums where a graph is made of half floats, before it is made of float32.
+def AttentionSums { dag all = (op<"cast", "dtype=@query"> $logsumexp); }
+// Weights again, and the gradient of scores by that of the result.
+class AttentionAgain<dag delta> {
+  defvar isBlind = (op<"equal"> AttentionSums.all, AttentionNever.all);
+  defvar base = OfQuery<(op<"where"> isBlind, K<"0", "query">, AttentionSums.all)>.all;
+  dag weights = (op<"exp"> (op<"sub"> AttentionScores.all, base));
+  dag dweights = (op<"sub"> (op<"matmul", "transpose_y=true"> $dout, $value), OfQuery<delta>.all);
+  dag dscores = (op<"mul"> weights, dweights);
+}
+def Tess_AttentionOp : Tess_Op<"attention"> {
+  let autocast = "low";
+  let summary = "values averaged by how much each query is like each key, without a matrix of weights";
+  let description = [{`out` is that of scaled_dot_product_attention, and `logsumexp` the logarithm of the sum of
+    exponentials of what its softmax is taken of: `weights = exp(scores - logsumexp)`; -inf for a query that no key is
+    left for. It is float32 for half floats. Memory grows with L and S, not with their product: T. Dao et al.:
+    FlashAttention, arXiv:2205.14135.}];
+  let arguments = !con((ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Optional<Tess_FloatOrBool>:$attn_mask),
+                       attentionAttrs);
+  let results = (outs Tess_Float:$out, Tess_WideFloat:$logsumexp);
+  let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*M)? -> (*B, L, V), (*B, L)";
+  let requires = [AttentionMaskFits];
+  let dtypes = Promote<["query", "key", "value"]>;
+  let lowering = Library<"attention">;
+  defvar dot = (op<"sum", "axes=[-1]"> (op<"mul"> $dout, $out));
+  defvar delta = (when<"given(dlogsumexp)"> (op<"sub"> dot, (op<"cast", "dtype=@query"> $dlogsumexp)), dot);
+  defvar sums = AttentionSums.all;
+  defvar withMask = (op<"attention_backward", sameAttention> $query, $key, $value, sums, delta, $dout, $attn_mask);
+  defvar plain = (op<"attention_backward", sameAttention> $query, $key, $value, sums, delta, $dout);
+  let gradient = !listconcat(!foreach(operand, ["dquery", "dkey", "dvalue"],
+      (when<"given(attn_mask)"> (result<operand> withMask), (result<operand> plain))), [AttentionAgain<delta>.dscores]);
+  let attrFacts = attentionFacts;
+  let samples = [Sample<["2,3,4", "2,5,4", "2,5,6"]>, Sample<["3,4", "5,4", "5,2", "3,5"]>,
+                 Sample<["2,2,5,3", "2,2,5,3", "2,2,5,3"], "is_causal=true">,
+                 Sample<["4,3,2", "3,2", "4,3,5", "4,1,3"], "is_causal=true;scale=0.5">,
+                 Sample<["2,1,3,2", "1,2,4,2", "2,4,1", ""], "scale=2.0">, Sample<["0,2,3", "0,4,3", "0,4,2"]>,
+                 Sample<["2,3", "0,3", "0,2"]>, Sample<["2,3,4", "2,3,4", "2,3,0"], "scale=-1.0">,
+                 Sample<["2,4", "3,4", "2,3,5"]>, Sample<["1,2,4", "1,3,4", "3,3,2"], "is_causal=true">];
+  let oracle = Oracle<"tess_oracle.attention_and_sums(query, key, value, attn_mask, is_causal, scale)">;
+  let python = Py<"functional.nn", "attention">;
+  let onnx = "Attention(...)";
+}
+def Tess_AttentionBackwardOp : Tess_Op<"attention_backward"> {
+  let summary = "gradients of attention by the gradient of its result";
+  let description = [{With `weights = exp(scores - logsumexp)`, where scores are those of attention, and `dscores =
+    weights * (dout @ value^T - delta)`: `dquery = scale * dscores @ key`, `dkey = scale * dscores^T @ query`, `dvalue =
+    weights^T @ dout`. delta is `sum(dout * out)` over V, less the gradient of logsumexp.}];
+  let arguments = !con((ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Tess_Float:$logsumexp, Tess_Float:$delta,
+                            Tess_Float:$dout, Optional<Tess_FloatOrBool>:$attn_mask), attentionAttrs);
+  let results = (outs Tess_Float:$dquery, Tess_Float:$dkey, Tess_Float:$dvalue);
+  let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*B, L), (*B, L), (*B, L, V), (*M)? -> (*B, L, E), (*B, S, E), (*B, S, V)";
+  let requires = [AttentionMaskFits];
+  let dtypes = Promote<["query", "key", "value", "logsumexp", "delta", "dout"]>;
+  let lowering = Library<"attention_backward">;
+  defvar again = AttentionAgain<(same $delta)>;
+  // The gradients by what arrives at dquery and dkey, of dscores; and by all that arrives, of the weights.
+  defvar ofQuery = (op<"matmul", "transpose_y=true"> $ddquery, $key);
+  defvar ofKey = (op<"matmul", "transpose_y=true"> $query, $ddkey);
+  defvar arriving = (op<"mul"> (op<"add"> ofQuery, ofKey), AttentionScale.all);
+  defvar weighted = (op<"mul"> again.weights, arriving);
+  defvar ofValue = (op<"matmul", "transpose_y=true"> $dout, $ddvalue);
+  defvar scores = (op<"mul"> again.weights, (op<"add"> ofValue, (op<"mul"> arriving, again.dweights)));
+  defvar query = (op<"add"> (op<"matmul"> again.dscores, $ddkey), (op<"matmul"> scores, $key));
+  defvar key = (op<"add"> (op<"matmul", "transpose_x=true"> again.dscores, $ddquery),
+                          (op<"matmul", "transpose_x=true"> scores, $query));
+  let gradient = [(op<"mul"> query, AttentionScale.all), (op<"mul"> key, AttentionScale.all),
+                  (op<"matmul", "transpose_x=true"> weighted, $dout), (op<"neg"> (op<"sum", "axes=[-1]"> scores)),
+                  (op<"neg"> (op<"sum", "axes=[-1]"> weighted)),
+                  (op<"add"> (op<"matmul"> again.weights, $ddvalue), (op<"matmul"> weighted, $value)), scores];
+  let attrFacts = attentionFacts;
+  let samples = [Sample<["2,3,4", "2,5,4", "2,5,6", "2,3", "2,3", "2,3,6"]>,
+                 Sample<["3,4", "5,4", "5,2", "3", "3", "3,2", "3,5"], "scale=0.5">,
+                 Sample<["4,3,2", "3,2", "4,3,5", "4,3", "3", "4,3,5", "4,1,3"], "is_causal=true">,
+                 Sample<["0,2,3", "0,4,3", "0,4,2", "0,2", "0,2", "0,2,2"]>];
+  let oracle = Oracle<"tess_oracle.gradients_of_attention(query, key, value, logsumexp, delta, dout, attn_mask, is_causal, scale)">;
+  let python = Py<"functional.nn", "attention_backward">;
 }
 def Tess_RotaryEmbeddingOp : Tess_Op<"rotary_embedding"> {
   let summary = "pairs of elements turned by an angle that tells the position";

@@ -33,6 +33,7 @@ defvar intTypes = [I8, UI8, I16, UI16, I32, UI32, I64, UI64];
 defvar numberTypes = !listconcat(floatTypes, intTypes);
 defvar complexTypes = [Complex<F32>, Complex<F64>];
 def Tess_Float : RankedTensorOf<floatTypes>;
+def Tess_WideFloat : RankedTensorOf<[F32, F64]>; // also of a result: float32 where the rule gives a half float
 def Tess_Int : RankedTensorOf<intTypes>;
 def Tess_Bool : RankedTensorOf<[I1]>;
 def Tess_FloatOrBool : RankedTensorOf<!listconcat(floatTypes, [I1])>;
@@ -107,6 +108,9 @@ defvar normFormulas = "2 and the infinities are other formulas than powers";
 class DTypeRule;
 class Same<string op> : DTypeRule { string operand = op; }
 class Promote<list<string> ops> : DTypeRule { list<string> operands = ops; }
+// As Promote; where attribute `a` is given, it is float32, and operands are any floats up to that, each by itself. A graph that
+// casts narrow operands to float32 gives it these as they are (ops/graphs/Subgraph.h).
+class PromoteOr<list<string> ops, string a> : DTypeRule { list<string> operands = ops; string attr = a; }
 class PromoteFloat<list<string> ops> : DTypeRule { list<string> operands = ops; }
 // The operands of `agree`, if any, must have one dtype.
 class Fixed<string d, list<string> agree = []> : DTypeRule { string dtype = d; list<string> operands = agree; }

@@ -8,25 +8,47 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let autocast = "low";
   let summary = "matrix product over the last two axes";
   let description = [{`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`; leading axes broadcast. With K = 0
-    every element is 0. A vector counts as a row on the left, as a column on the right, as in NumPy's matmul.}];
+    every element is 0. A vector counts as a row on the left, as a column on the right, as in NumPy's matmul. With dtype
+    float32 the sums of narrower floats, which are kept in float32, are not rounded, and x and y may have two dtypes.}];
   let arguments = (ins Tess_FloatOrComplex:$x, Tess_FloatOrComplex:$y, DefaultValuedAttr<BoolAttr, "false">:$transpose_x,
-                   DefaultValuedAttr<BoolAttr, "false">:$transpose_y);
+                   DefaultValuedAttr<BoolAttr, "false">:$transpose_y, OptionalAttr<Tess_DTypeAttr>:$dtype);
   let results = (outs Tess_FloatOrComplex:$out);
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N) -> (*B, M, N)";
-  let dtypes = Promote<["x", "y"]>;
+  let dtypes = PromoteOr<["x", "y"], "dtype">;
   let lowering = Library<"matmul">;
   let takesVectors = 1;
   let sharded = 1;
   let gradientRule = "matmul";
   let attrFacts = [Doc<"transpose_x", "swap the last two axes of x first">,
-                   Doc<"transpose_y", "swap the last two axes of y first">, BindTime<"transpose_x">, BindTime<"transpose_y">];
+                   Doc<"transpose_y", "swap the last two axes of y first">,
+                   Doc<"dtype", "float32, of the result; none: that of the operands">, BindTime<"transpose_x">, BindTime<"transpose_y">];
   let samples = [Sample<["2,3", "3,4"]>, Sample<["5,2,3", "3,4"]>, Sample<["2,3", "5,3,4"]>,
                  Sample<["3,2", "3,4"], "transpose_x=true">, Sample<["2,3", "4,3"], "transpose_y=true">,
                  Sample<["2,1,3,2", "5,4,3"], "transpose_x=true;transpose_y=true">, Sample<["0,3", "3,4"]>,
-                 Sample<["2,0", "0,4"]>, Sample<["1,2,3,2,3", "2,1,3,4"]>];
+                 Sample<["2,0", "0,4"]>, Sample<["1,2,3,2,3", "2,1,3,4"]>,
+                 Sample<["5,2,3", "4,3"], "transpose_y=true;dtype=f32", "-2", "2", ["f32", "f16", "bf16"]>];
   let oracle = Oracle<"np.matmul(x.swapaxes(-1, -2) if transpose_x else x, y.swapaxes(-1, -2) if transpose_y else y)">;
   let python = Py<"functional.math", "matmul", ["matmul"], "@">;
   let onnx = "MatMul(...)";
+}
+def Tess_AddProductsOp : Tess_Op<"add_products"> {
+  let summary = "matrix plus products of matrices, one after the other";
+  let description = [{`out = (sum + x[0]^T y[0]) + x[1]^T y[1] + ...`, with reverse from the last product to the first. Each
+    product is that of matmul, and rounded before it is added: it is the sum of a loop that adds one in each trip.}];
+  let arguments = (ins Tess_WideFloat:$sum, Tess_WideFloat:$x, Tess_WideFloat:$y,
+                   DefaultValuedAttr<BoolAttr, "false">:$reverse);
+  let results = (outs Tess_WideFloat:$out);
+  let shapes = "(M, N), (T, K, M), (T, K, N) -> (M, N)";
+  let dtypes = Promote<["sum", "x", "y"]>;
+  let lowering = Library<"add_products">;
+  let inplace = ["sum=out"];
+  let gradient = [(same $dout), (op<"matmul", "transpose_y=true"> $y, $dout), (op<"matmul"> $x, $dout)];
+  let attrFacts = [Doc<"reverse", "begin with the last product">, BindTime<"reverse">];
+  let samples = [Sample<["3,4", "5,2,3", "5,2,4"]>, Sample<["3,4", "5,2,3", "5,2,4"], "reverse=true">,
+                 Sample<["3,4", "1,2,3", "1,2,4"]>, Sample<["3,4", "0,2,3", "0,2,4"]>, Sample<["3,4", "2,0,3", "2,0,4"]>,
+                 Sample<["0,4", "2,2,0", "2,2,4"]>];
+  let oracle = Oracle<"sum + np.einsum('tkm,tkn->mn', x, y)">;
+  let python = Py<"functional.math", "add_products">;
 }
 def Tess_LinearOp : Tess_Op<"linear"> {
   let autocast = "low";

@@ -137,6 +137,8 @@ std::string dtypeLine(const OpModel &op) {
     return "promoted; integers and bool become float32";
   if (rule->isSubClassOf("Promote"))
     return "promoted";
+  if (rule->isSubClassOf("PromoteOr"))
+    return "promoted, or given by " + op.pyParameter(rule->getValueAsString("attr"));
   if (rule->isSubClassOf("Fixed"))
     return numpyName(*parseDType(rule->getValueAsString("dtype"))).str();
   if (rule->isSubClassOf("FromAttr"))

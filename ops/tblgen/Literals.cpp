@@ -26,6 +26,7 @@ static const std::map<std::string, Constraint> &constraints() {
   }
   static const std::map<std::string, Constraint> table = {
       {"Tess_Float", TESS_SET(kFloatMask)},
+      {"Tess_WideFloat", TESS_SET(maskOf(DType::Float32) | maskOf(DType::Float64))},
       {"Tess_Int", TESS_SET(kIntMask)},
       {"Tess_Bool", TESS_SET(kBoolMask)},
       {"Tess_FloatOrBool", TESS_SET(kFloatMask | kBoolMask)},

@@ -29,6 +29,14 @@ std::string maskOfOperands(const OpModel &op, const Record *rule) {
   return std::to_string(mask) + "u";
 }
 
+/// The number of the attribute that gives the dtype.
+int attrOf(const OpModel &op, const Record *rule) {
+  int index = op.attrIndex(rule->getValueAsString("attr"));
+  if (index < 0)
+    op.fatal("dtypes must name an attribute, got " + rule->getValueAsString("attr"));
+  return index;
+}
+
 std::string dtypeRule(const OpModel &op) {
   const Record *rule = op.def("dtypes");
   auto make = [](StringRef kind, const Twine &rest) { return ("{DTypeRuleKind::" + kind + rest + "}").str(); };
@@ -52,12 +60,10 @@ std::string dtypeRule(const OpModel &op) {
       op.fatal("Fixed must name a dtype, got " + rule->getValueAsString("dtype"));
     return make("Fixed", ", 0, " + maskOfOperands(op, rule) + ", DType(" + Twine(unsigned(*d)) + ")");
   }
-  if (rule->isSubClassOf("FromAttr")) {
-    int index = op.attrIndex(rule->getValueAsString("attr"));
-    if (index < 0)
-      op.fatal("FromAttr must name an attribute, got " + rule->getValueAsString("attr"));
-    return make("FromAttr", ", 0, 0, DType::Float32, " + Twine(index));
-  }
+  if (rule->isSubClassOf("PromoteOr"))
+    return make("PromoteOr", ", 0, " + maskOfOperands(op, rule) + ", DType::Float32, " + Twine(attrOf(op, rule)));
+  if (rule->isSubClassOf("FromAttr"))
+    return make("FromAttr", ", 0, 0, DType::Float32, " + Twine(attrOf(op, rule)));
   return make("Rule", "");
 }
 

@@ -51,6 +51,12 @@ public:
     evict();
   }
 
+  /// Calls fn(key, value) for all, from the least recently used one on.
+  template <typename Fn> void visit(Fn &&fn) const {
+    for (auto entry = order.rbegin(); entry != order.rend(); ++entry)
+      fn(*entry->key, entry->value);
+  }
+
   /// A new limit in bytes; evicts at once when more is held.
   void setLimit(uint64_t limit) {
     maxBytes = limit;

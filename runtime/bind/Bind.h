@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/bind/BindSettings.h"
 #include "runtime/device/Buffer.h"
 #include "runtime/schema/Executable.h"
 
@@ -15,11 +16,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 namespace tess::runtime {
 
 class Bound;
 struct Commands;
+struct Packing;
 struct StageCode;
 struct Stages;
 
@@ -56,6 +59,15 @@ struct BindOptions {
   /// What the program's outputs are for these inputs, where the caller has inferred it: a program of one operator then
   /// infers nothing. Empty: bind infers. Read by bind alone.
   llvm::ArrayRef<TensorMeta> outputs = {};
+  /// None: kernelSettings() now.
+  std::optional<KernelSettings> kernels = std::nullopt;
+
+  /// Settings of the options, and of the process where they have none.
+  void set(const BindSettings &settings) {
+    threads = settings.threads;
+    kernels = settings.kernels;
+  }
+  BindSettings settings() const { return {threads ? threads : numThreads(), kernels ? *kernels : kernelSettings()}; }
 };
 
 /// Immutable: any number of threads may bind at once.
@@ -89,7 +101,7 @@ private:
   llvm::Error placeConstant(size_t index);
   llvm::Expected<llvm::StringRef> bytesOf(size_t constant) const;
   /// A constant as `fill` writes it, made once for each packing.
-  llvm::Expected<void *> packedConstant(uint32_t index, llvm::StringRef packing,
+  llvm::Expected<void *> packedConstant(uint32_t index, const Packing &packing,
                                         llvm::function_ref<llvm::Error(const void *from, void *to)> fill);
   llvm::Error checkInputs(llvm::ArrayRef<TensorMeta> inputs) const;
   llvm::Error createStages(std::vector<StageCode> codes);
@@ -163,6 +175,8 @@ public:
   unsigned packedValues() const;
   /// Implementations of the calls of table kernels, in step order.
   std::vector<std::string> implementations() const;
+  /// Words for those calls, with the reasons: "conv2d: own:winograd, 2 threads, by the rule".
+  std::vector<std::string> kernelChoices() const;
   /// Calls of table kernels in one run, by what computes them: a library, or loops of our own.
   struct TableCalls {
     unsigned library = 0, loops = 0;

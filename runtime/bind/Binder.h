@@ -8,7 +8,6 @@
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/StoragePlan.h"
-#include "runtime/threads/ParallelFor.h"
 
 #include <deque>
 
@@ -25,8 +24,8 @@ struct PlacedLayout {
 class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
-      : program(program), exe(program.exe), options(options), threads(options.threads ? options.threads : numThreads()),
-        parts(program.device().hostAccessible() ? threads : 1), bound(new Commands) {}
+      : program(program), exe(program.exe), options(options), settings(options.settings()),
+        parts(program.device().hostAccessible() ? settings.threads : 1), bound(new Commands) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs);
 
@@ -95,10 +94,14 @@ private:
   // LibraryCalls.cpp
   llvm::Error checkRowMajor(const Step &step) const;
   llvm::Error prepareLibrary();
-  llvm::Expected<PreparedRef> prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
-                                      llvm::StringRef output) const;
+  llvm::StringRef keptImplementation(const Step &step) const;
+  llvm::Expected<tuning::Pick> pick(const Step &step, llvm::ArrayRef<std::string> inputs, llvm::StringRef output,
+                                    const PreparedKernel *rowMajor) const;
+  llvm::Error pickPacked(const Step &step, llvm::ArrayRef<std::string> inputs, llvm::StringRef output,
+                         tuning::Pick &picked) const;
+  std::vector<PreparedRef> rowMajorKernels() const;
   std::vector<std::string> operandPackings(const Step &step, const PreparedKernel &kernel) const;
-  llvm::Expected<void *> packedConstant(const Step &step, unsigned operand, llvm::StringRef packing);
+  llvm::Expected<void *> packedConstant(const Step &step, unsigned operand, const Packing &packing);
   llvm::Error addLibrary(const Step &step);
 
   // MovementCommands.cpp
@@ -125,8 +128,8 @@ private:
   Program &program;
   const Executable &exe;
   BindOptions options;
-  unsigned threads; // of library kernels, which the host runs
-  unsigned parts;   // of kernels and copies; other devices split them by themselves
+  const BindSettings settings; // of library kernels, which the host runs
+  unsigned parts;              // of kernels and copies; other devices split them by themselves
   std::unique_ptr<Commands> bound;
   Metas metas;
   std::vector<int64_t> symbolValues;  // of the executable's symbols; kUnknown where no input has one
@@ -134,9 +137,9 @@ private:
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
   StoragePlan storage;
-  std::vector<PreparedRef> libraryKernels; // by step, for row-major operands
-  std::vector<Packing> packings;           // by value (Packing.h)
-  int64_t splitPicoseconds = 0;            // serial time of kernels that run in parts
+  std::vector<tuning::Pick> libraryKernels; // by step, for row-major operands
+  std::vector<Packing> packings;            // by value (Packing.h)
+  int64_t splitPicoseconds = 0;             // serial time of kernels that run in parts
   std::vector<ScratchUse> scratch;
   std::vector<int64_t> trips; // by loop
   /// The steps of the loops whose commands are being made, with the pointers that move.

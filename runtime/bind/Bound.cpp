@@ -30,8 +30,8 @@ uint64_t Bound::heldBytes() const {
     if (command.kernel && kernels.insert(command.kernel.get()).second)
       kernelBytes += command.kernel->footprint();
   return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
-         bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) + bytesOf(b.pointers) +
-         bytesOf(b.dims) + bytesOf(b.moves) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
+         bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.picks) + bytesOf(b.batched) + bytesOf(b.copies) +
+         bytesOf(b.pointers) + bytesOf(b.dims) + bytesOf(b.moves) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
          bytesOf(b.arenaPatches) + bytesOf(b.grownPatches) + bytesOf(b.grown) + bytesOf(b.scalarPatches) +
          (b.arena ? b.memory.arena : 0) + kernelBytes + (b.staged ? b.staged->heldBytes() : 0);
 }
@@ -45,6 +45,13 @@ std::vector<std::string> Bound::implementations() const {
     if (command.kind == Command::Library)
       names.push_back(command.kernel->implementation());
   return names;
+}
+
+std::vector<std::string> Bound::kernelChoices() const {
+  std::vector<std::string> lines;
+  for (const auto &[step, pick] : impl->picks)
+    lines.push_back(std::string(step->op.name()) + ": " + tuning::describe(pick));
+  return lines;
 }
 
 unsigned Bound::numScalars() const { return impl->program->executable().numScalars; }

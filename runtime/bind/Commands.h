@@ -4,6 +4,7 @@
 #include "ops/graphs/Control.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/device/KernelTable.h"
+#include "runtime/tuning/Pick.h"
 
 namespace tess::runtime {
 
@@ -94,7 +95,8 @@ struct Commands {
   std::vector<ScalarPatch> scalarPatches;
   std::vector<PointerMove> moves;
   std::vector<GrownValue> grown;
-  std::vector<uint32_t> grownOfLoops; // Command::firstGrown
+  std::vector<uint32_t> grownOfLoops;                       // Command::firstGrown
+  std::vector<std::pair<const Step *, tuning::Pick>> picks; // of the table's kernels
   unsigned packedValues = 0;
   bool needsWorker = false;
   bool checksData = false;

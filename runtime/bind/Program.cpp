@@ -2,6 +2,7 @@
 #include "ops/vocabulary/Error.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/bind/Stages.h"
+#include "runtime/device/KernelTable.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/StepText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -133,14 +134,15 @@ llvm::Error Program::placeConstant(size_t index) {
   return options.device->defaultStream().copyIn(constants[index], bytes.data(), size);
 }
 
-llvm::Expected<void *> Program::packedConstant(uint32_t index, llvm::StringRef packing,
+llvm::Expected<void *> Program::packedConstant(uint32_t index, const Packing &packing,
                                                llvm::function_ref<llvm::Error(const void *from, void *to)> fill) {
   std::lock_guard<std::mutex> lock(packedMutex);
-  BufferRef &buffer = packedConstants[{index, packing.str()}];
+  BufferRef &buffer = packedConstants[{index, packing.text}];
   if (buffer)
     return buffer->data();
   const TensorMeta &meta = exe.constants[index].meta;
-  size_t size = size_t(meta.numElements() * byteWidth(meta.dtype));
+  const size_t plain = size_t(meta.numElements() * byteWidth(meta.dtype));
+  const size_t size = packing.constantBytes ? packing.constantBytes : plain;
   llvm::Expected<BufferRef> made = Buffer::allocate(*options.device, size);
   if (!made)
     return made.takeError();

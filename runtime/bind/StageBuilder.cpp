@@ -254,6 +254,8 @@ void StageBuilder::run(llvm::ArrayRef<ValueId> readLater) {
     addLoopOutputs();
   out.exe.target = exe.target;
   out.exe.numThreads = exe.numThreads;
+  out.exe.withoutWinograd = exe.withoutWinograd;
+  out.exe.isFast = exe.isFast;
   out.exe.symbols = exe.symbols;
   for (DataSize size : exe.dataSizes)
     out.exe.dataSizes.push_back({size.value < 0 ? -1 : idOf[size.value], size.axis});

@@ -75,7 +75,9 @@ std::vector<TensorMeta> loopResults(const StageLoop &loop, llvm::ArrayRef<Tensor
 class StagedBinding {
 public:
   StagedBinding(const Stages &stages, llvm::ArrayRef<TensorMeta> inputs, const BindOptions &options)
-      : stages(stages), inputs(inputs.begin(), inputs.end()), options(options), known(stages.size()) {}
+      : stages(stages), inputs(inputs.begin(), inputs.end()), options(options), known(stages.size()) {
+    this->options.set(options.settings()); // stages that runs bind have the same
+  }
 
   /// The inputs of a stage, in metas, xs of a loop whole; `made`: the outputs of the stages before it.
   Metas inputsOf(size_t stage, llvm::ArrayRef<std::vector<TensorMeta>> made) const;

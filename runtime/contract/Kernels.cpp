@@ -14,18 +14,24 @@ using tess::runtime::TileEntry;
 
 // Tables that the compiler wrote; an entry without a kernel ends each.
 extern "C" {
-extern const TileEntry tess_contractions_v3[], tess_contractions_v4[], tess_contractions_v4_bf16[];
+extern const TileEntry tess_contractions_v3[], tess_contractions_v4[], tess_contractions_v4_vnni[],
+    tess_contractions_v4_bf16[];
 }
 
 namespace tess::runtime::contract {
 
 namespace {
 
+constexpr llvm::StringLiteral kFloor = "x86-64-v3";
+
 /// A level of processors, and whether this one has it.
 struct Level {
   llvm::StringLiteral name;
   const TileEntry *entries;
   bool isHere;
+
+  /// Whether it has vectors of 512 bits.
+  bool isWide() const { return name != kFloor; }
 };
 
 /// The levels, the highest first.
@@ -35,19 +41,24 @@ llvm::ArrayRef<Level> levels() {
                             __builtin_cpu_supports("avx512vl");
   static const Level list[] = {
       {"x86-64-v4+avx512bf16", tess_contractions_v4_bf16, hasV4 && __builtin_cpu_supports("avx512bf16")},
+      {"x86-64-v4+avx512vnni", tess_contractions_v4_vnni, hasV4 && __builtin_cpu_supports("avx512vnni")},
       {"x86-64-v4", tess_contractions_v4, hasV4},
-      {"x86-64-v3", tess_contractions_v3, true}, // the floor of the build
+      {kFloor, tess_contractions_v3, true}, // of the build
   };
   return list;
 }
 
-constexpr DType kDTypes[] = {DType::Float32, DType::Float64, DType::BFloat16};
+/// The tiles that some level has.
+constexpr std::pair<DType, TileLines> kForms[] = {
+    {DType::Float32, TileLines::Numbers}, {DType::Float64, TileLines::Numbers}, {DType::BFloat16, TileLines::Numbers},
+    {DType::Int8, TileLines::Numbers},    {DType::UInt8, TileLines::Numbers},   {DType::Float32, TileLines::Bytes},
+    {DType::Float32, TileLines::Nibbles}};
 
 } // namespace
 
-Kernels::Kernels(DType dtype, const TileEntry *entries) {
+Kernels::Kernels(DType dtype, TileLines lines, const TileEntry *entries, bool isWide) : hasWideLevel(isWide) {
   for (; entries->run; ++entries) {
-    if (entries->dtype != dtype)
+    if (entries->dtype != dtype || entries->lines != lines)
       continue;
     table[entries->rows][entries->panels] = entries->run;
     if (entries->rows > mostRows) {
@@ -59,17 +70,23 @@ Kernels::Kernels(DType dtype, const TileEntry *entries) {
   }
 }
 
-const Kernels *Kernels::of(DType dtype, llvm::StringRef level) {
+const Kernels *Kernels::of(DType dtype, llvm::StringRef level, TileLines lines) {
+  struct Table {
+    const Level *level;
+    std::pair<DType, TileLines> form;
+    Kernels kernels;
+  };
   static const auto all = [] {
-    std::vector<std::pair<const Level *, std::pair<DType, Kernels>>> list;
+    std::vector<Table> list;
     for (const Level &each : levels())
-      for (DType type : kDTypes)
-        list.push_back({&each, {type, Kernels(type, each.entries)}});
+      for (auto form : kForms)
+        list.push_back({&each, form, Kernels(form.first, form.second, each.entries, each.isWide())});
     return list;
   }();
-  for (const auto &[each, kernels] : all)
-    if (each->name == level && each->isHere && kernels.first == dtype && kernels.second.rows())
-      return &kernels.second;
+  for (const Table &table : all)
+    if (table.level->name == level && table.level->isHere && table.form == std::pair(dtype, lines) &&
+        table.kernels.rows())
+      return &table.kernels;
   return nullptr;
 }
 
@@ -85,11 +102,16 @@ llvm::Error limitLevel(llvm::StringRef name) {
 
 llvm::StringRef highestLevel() { return highest.load()->name; }
 
-const Kernels &Kernels::of(DType dtype) {
+bool hasWideVectors() {
+  return llvm::any_of(llvm::make_range(highest.load(), levels().end()),
+                      [](const Level &level) { return level.isHere && level.isWide(); });
+}
+
+const Kernels &Kernels::of(DType dtype, TileLines lines) {
   for (const Level &level : llvm::make_range(highest.load(), levels().end()))
-    if (const Kernels *found = of(dtype, level.name))
+    if (const Kernels *found = of(dtype, level.name, lines))
       return *found;
-  llvm_unreachable("every level has float32, float64 and bfloat16");
+  llvm_unreachable("the lowest level has every form");
 }
 
 unsigned Kernels::panelsFor(unsigned rows, int64_t left) const {

@@ -1,6 +1,7 @@
 //===- ProductBlock.cpp - a part of one matrix ----------------------------===//
 #include "runtime/contract/ProductBlock.h"
 
+#include "runtime/contract/TileCall.h"
 #include "runtime/device/Elements.h"
 
 #include <algorithm>
@@ -23,37 +24,11 @@ private:
   const unsigned before;
 };
 
-/// `pointers` and `dims` of a kernel that contracts.
-class TileCall {
-public:
-  enum Operand : unsigned { Lhs, Rhs, Out };
-  enum Group : unsigned { Rows, Columns, Lines };
-
-  void setSize(Group group, int64_t size) { dims[kDims.size(group)] = size; }
-  void setStride(Operand operand, Group group, int64_t stride) { dims[kDims.stride(operand, group)] = stride; }
-  void setData(Operand operand, const void *data) { pointers[operand] = const_cast<void *>(data); }
-  TESS_CALLS_KERNELS void run(KernelFn kernel, int64_t chunk) const { kernel(pointers, dims, nullptr, chunk, 0, 0, 0); }
-
-private:
-  static constexpr KernelDims kDims{3, 3};
-  void *pointers[3] = {};
-  int64_t dims[kDims.count(0)] = {};
-};
-
-template <typename T, typename Sum> void writeRow(const Sum *from, int64_t count, char *to) {
-  std::transform(from, from + count, reinterpret_cast<T *>(to), [](Sum x) { return narrow<T>(float(x)); });
-}
-
-template <typename Sum> void writeRow(DType dtype, const Sum *from, int64_t count, char *to) {
-  dtype == DType::BFloat16  ? writeRow<BF16>(from, count, to)
-  : dtype == DType::Float16 ? writeRow<F16>(from, count, to)
-                            : writeRow<float>(from, count, to);
-}
-
 class BlockWalk {
 public:
   BlockWalk(const ProductShape &shape, const ProductPlan &plan, const Kernels &kernels, const ProductBlock &block)
-      : shape(shape), plan(plan), kernels(kernels), block(block), width(byteWidth(shape.dtype)),
+      : shape(shape), plan(plan), kernels(kernels), block(block), width(byteWidth(shape.right())),
+        lhsWidth(byteWidth(plan.copiesWeight ? plan.form.ofKernel : shape.dtype)), result(shape.result()),
         sumBytes(int64_t(plan.form.wordBytes())), copied(block.memory), packed(block.memory + plan.linesAt),
         sums(block.memory + plan.sumsAt), totals(reinterpret_cast<double *>(block.memory + plan.totalsAt)) {}
 
@@ -70,27 +45,56 @@ private:
     const int64_t firstRow = plan.firstRow(firstTile), column = panel * kLanes;
     const int64_t rows = plan.firstRow(lastTile) - firstRow;
     const int64_t columns = std::min(lastPanel * int64_t(kLanes), shape.columns) - column;
-    char *results = block.out + (firstRow * shape.columns + column) * width;
-    out = plan.sumsApart ? sums : results;
-    outStride = plan.sumsApart ? plan.blockPanels * kLanes : shape.columns;
+    const ResultForm &results = plan.results;
+    const int64_t rowStride = plan.gathersPanels ? results.columnStride : results.rowStride();
+    outStride = plan.sumsApart ? plan.sumStride : rowStride;
+    panelStride = plan.sumsApart || plan.gathersPanels ? int64_t(kLanes) : results.panelStride;
+    const int64_t panelsApart = plan.gathersPanels ? int64_t(kLanes) : results.panelStride;
+    out = plan.sumsApart ? sums : block.out + (firstRow * rowStride + panel * panelsApart) * byteWidth(result);
     call.setStride(TileCall::Out, TileCall::Rows, outStride);
-    for (int64_t line = 0; line < plan.numLines; line += kContractLines) {
-      setLines(line);
+    call.setStride(TileCall::Out, TileCall::Columns, panelStride);
+    for (int64_t number = 0; number * plan.chunkLines < plan.numLines; ++number) {
+      setLines(number);
+      if (plan.fillsBlocks)
+        fillPanels(panel, lastPanel);
       for (int64_t tile = firstTile; tile < lastTile; ++tile)
         runTile(tile, plan.firstRow(tile) - firstRow, lastPanel);
       if (plan.isDeep)
-        addTotals(rows, columns, line == 0);
+        addTotals(rows, columns, number == 0);
     }
-    if (plan.sumsApart)
-      writeResults(rows, columns, results);
+    if (plan.isDeep)
+      writeSums(totals, firstRow, rows, column, columns);
+    else if (plan.sumsApart && plan.form.ofKernel == DType::Float64)
+      writeSums(reinterpret_cast<const double *>(sums), firstRow, rows, column, columns);
+    else if (plan.sumsApart)
+      writeSums(reinterpret_cast<const float *>(sums), firstRow, rows, column, columns);
   }
 
-  /// Enters a chunk of lines.
-  void setLines(int64_t line) {
-    chunk = plan.isDeep ? 0 : line / kContractLines;
-    firstLine = line;
-    call.setSize(TileCall::Lines, std::min(kContractLines, plan.numLines - line));
+  /// Enters a chunk of lines, the `number`-th one that is added.
+  void setLines(int64_t number) {
+    chunk = plan.isDeep ? 0 : number + shape.addsToResults;
+    firstLine = (shape.lastFirst ? (plan.numLines - 1) / plan.chunkLines - number : number) * plan.chunkLines;
+    call.setSize(TileCall::Lines, std::min(plan.chunkLines, plan.numLines - firstLine));
+    if (shape.windows && shape.windowUse == WindowUse::Columns)
+      setRuns(firstLine * plan.form.perColumn, endOfChunk());
   }
+
+  /// Fills panels of the block with the lines of the chunk.
+  void fillPanels(int64_t first, int64_t last) {
+    const int64_t begin = firstLine * plan.form.perColumn;
+    if (plan.gathersPanels)
+      plan.images->gather(block.panels, begin, endOfChunk(), first, last, packed);
+    else
+      packPanels(plan.form, block.rhs, begin, endOfChunk(), shape.columns, first, last, packed);
+  }
+
+  /// Finds windows [begin, end).
+  void setRuns(int64_t begin, int64_t end) {
+    runs = plan.images ? plan.images->runsOf(begin, end - begin) : runsOf(*shape.windows, begin, end - begin);
+  }
+
+  /// The element along the contracted axis that ends the chunk.
+  int64_t endOfChunk() const { return std::min((firstLine + plan.chunkLines) * plan.form.perColumn, shape.depth); }
 
   /// A tile `row` rows behind the block's first, for the lines of the chunk.
   void runTile(int64_t tile, int64_t row, int64_t lastPanel) {
@@ -100,29 +104,42 @@ private:
       const unsigned panels = kernels.panelsFor(rows, setRhs(panel, lastPanel));
       const int64_t columns = std::min<int64_t>(panels * int64_t(kLanes), shape.columns - panel * kLanes);
       call.setSize(TileCall::Columns, columns);
-      call.setData(TileCall::Out, out + (row * outStride + (panel - firstPanel) * kLanes) * sumBytes);
+      call.setData(TileCall::Out, out + (row * outStride + (panel - firstPanel) * panelStride) * sumBytes);
       call.run(kernels.at(rows, panels), chunk);
       panel += panels;
     }
   }
 
-  // Strides along lines count words, of two elements of bfloat16; others count elements.
+  // Strides along lines count words, of two elements of bfloat16 or four of 8 bits; others count elements.
   void setLhs(int64_t row, unsigned rows) {
     const int64_t perColumn = plan.form.perColumn, begin = firstLine * perColumn;
-    Matrix lhs = block.lhs;
-    lhs.data = static_cast<const char *>(lhs.data) + row * lhs.rowStride * width;
-    RowStrides strides{lhs.rowStride, lhs.columnStride};
+    RowStrides strides{block.lhs.rowStride, block.lhs.columnStride};
     if (plan.copiesRows) {
-      strides =
-          packRows(plan.form, lhs, rows, begin, std::min(begin + kContractLines * perColumn, shape.depth), copied);
+      strides = copyRows(row, rows, begin, endOfChunk());
       strides.row *= perColumn;
-      lhs.data = copied;
+      call.setData(TileCall::Lhs, copied);
     } else {
-      lhs.data = static_cast<const char *>(lhs.data) + begin * lhs.columnStride * width;
+      call.setData(TileCall::Lhs, lhsAt(row, begin));
     }
-    call.setData(TileCall::Lhs, lhs.data);
     call.setStride(TileCall::Lhs, TileCall::Rows, strides.row);
     call.setStride(TileCall::Lhs, TileCall::Lines, strides.line);
+  }
+
+  const char *lhsAt(int64_t row, int64_t column) const {
+    return static_cast<const char *>(block.lhs.data) +
+           (row * block.lhs.rowStride + column * block.lhs.columnStride) * lhsWidth;
+  }
+
+  /// Copies elements [begin, end) of rows of the left operand.
+  RowStrides copyRows(int64_t row, unsigned rows, int64_t begin, int64_t end) {
+    if (!shape.windows)
+      return packRows(plan.leftForm, {lhsAt(row, 0), block.lhs.rowStride, block.lhs.columnStride}, rows, begin, end,
+                      copied);
+    if (plan.images)
+      return plan.images->gatherColumns(static_cast<const char *>(block.lhs.data), runs, row, rows, copied);
+    if (shape.windowUse == WindowUse::Columns)
+      return gatherColumns(plan.form, *shape.windows, runs, block.lhs.data, row, rows, copied);
+    return gatherRows(plan.form, *shape.windows, block.lhs.data, row, rows, begin, end, copied);
   }
 
   /// Panels of `lines` lines each.
@@ -134,6 +151,11 @@ private:
 
   /// Gives the number of panels that lie as this one does, up to `last`.
   int64_t setRhs(int64_t panel, int64_t last) {
+    if (plan.fillsBlocks) {
+      const int64_t lines = std::min(plan.chunkLines, plan.numLines - firstLine);
+      setPanels(packed + (panel - firstPanel) * lines * int64_t(plan.form.lineBytes()), lines);
+      return last - panel;
+    }
     const bool isPartial = !plan.needsPanels && shape.columns % kLanes && panel + 1 == plan.numPanels;
     if (plan.needsPanels || isPartial)
       return plan.packsLines ? packLines(panel, last) : setPacked(panel, last);
@@ -146,17 +168,17 @@ private:
 
   int64_t setPacked(int64_t panel, int64_t last) {
     const int64_t slot = plan.needsPanels ? panel : 0;
-    setPanels(block.panels + slot * int64_t(plan.panelBytes) + firstLine * int64_t(plan.form.lineBytes()),
-              plan.numLines);
+    setPanels(block.panels + slot * int64_t(plan.panelBytes) +
+                  plan.form.placeOf(firstLine) * int64_t(plan.form.lineBytes()),
+              plan.form.panelLines(shape.depth));
     return last - panel;
   }
 
   int64_t packLines(int64_t panel, int64_t last) {
-    const int64_t perColumn = plan.form.perColumn, begin = firstLine * perColumn;
-    const int64_t end = std::min(begin + kContractLines * perColumn, shape.depth);
+    const int64_t begin = firstLine * plan.form.perColumn, end = endOfChunk();
     const int64_t count = std::min<int64_t>(last - panel, kernels.panels());
     packPanels(plan.form, block.rhs, begin, end, shape.columns, panel, panel + count, packed);
-    setPanels(packed, plan.form.lines(end - begin));
+    setPanels(packed, plan.form.panelLines(end - begin));
     return count;
   }
 
@@ -170,25 +192,28 @@ private:
     }
   }
 
-  void writeResults(int64_t rows, int64_t columns, char *to) const {
-    for (int64_t row = 0; row < rows; ++row, to += shape.columns * width)
-      if (plan.isDeep)
-        writeRow(shape.dtype, totals + row * outStride, columns, to);
-      else
-        writeRow(shape.dtype, reinterpret_cast<const float *>(sums) + row * outStride, columns, to);
+  template <typename Sum>
+  void writeSums(const Sum *from, int64_t firstRow, int64_t rows, int64_t firstColumn, int64_t columns) const {
+    if (plan.gathersPanels)
+      writeResults(plan.results, result, {from, 1, outStride, firstColumn, columns, firstRow, rows}, block.out);
+    else
+      writeResults(plan.results, result, {from, outStride, 1, firstRow, rows, firstColumn, columns}, block.out);
   }
 
   const ProductShape &shape;
   const ProductPlan &plan;
   const Kernels &kernels;
   const ProductBlock &block;
-  const int64_t width, sumBytes;
+  const int64_t width, lhsWidth; // of an element
+  const DType result;
+  const int64_t sumBytes;
   // The block's memory: rows of the left operand, panels of the right one, and sums that are wider than results.
   char *const copied, *const packed, *const sums;
   double *const totals;
   TileCall call;
+  WindowRuns runs;     // of the chunk, where windows are columns
   char *out = nullptr; // of the block that is computed
-  int64_t outStride = 0, firstPanel = 0, firstLine = 0, chunk = 0;
+  int64_t outStride = 0, panelStride = 0, firstPanel = 0, firstLine = 0, chunk = 0;
 };
 
 } // namespace

@@ -1,228 +1,146 @@
-//===- Conv.cpp - convolutions by oneDNN ----------------------------------===//
-//
-// oneDNN chooses the layouts (format any), and operands are reordered inside
-// the kernel. The propagation kind is always forward_training: inference would
-// choose another implementation with other bits, and eager results must equal
-// those of a trace.
-//
-//===----------------------------------------------------------------------===//
-#include "ops/vocabulary/Error.h"
-#include "runtime/cpu/ConvShape.h"
+//===- Conv.cpp - which kernel computes a convolution ---------------------===//
+#include "runtime/contract/Products.h"
+#include "runtime/contract/Winograd.h"
+#include "runtime/cpu/ContractConv.h"
+#include "runtime/cpu/DepthwiseConv.h"
 #include "runtime/cpu/DnnlCalls.h"
+#include "runtime/cpu/DnnlConv.h"
+#include "runtime/cpu/ImageBlocks.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
-#include "runtime/threads/ParallelFor.h"
-#include "llvm/ADT/STLExtras.h"
+#include "runtime/cpu/WinogradConv.h"
 
 namespace tess::runtime::cpu {
 
-using dnnl::memory;
-
 namespace {
 
-/// The sizes for oneDNN's descriptors, in its own terms.
-struct ConvDims {
-  memory::dims source, weight, target, stride, dilation, pad, padEnd;
-  memory::data_type type;
+/// Whether a kernel computes a convolution of these sizes. Conditions say nothing of the batch, threads or the machine,
+/// so that these decide no bit.
+using Takes = bool (*)(const ConvShape &shape, DType dtype);
+using Prepare = llvm::Expected<PreparedRef> (*)(const PrepareRequest &request);
 
-  memory::desc any(const memory::dims &dims) const { return memory::desc(dims, type, memory::format_tag::any); }
+/// A kernel of an operator, by the name that files have for it.
+struct Choice {
+  const char *implementation;
+  Takes takes;
+  Prepare prepare;
 };
+
+/// An operator's kernels, of which the first that takes a shape computes it; oneDNN's, for files compiled for it; plain
+/// loops, where operands differ in their dtype or there is nothing to compute.
+struct Choices {
+  ConvShape (*shape)(const PrepareRequest &request);
+  Choice generated[3]; // fewer end with one that takes nothing
+  Prepare library, own;
+};
+
+bool takesSingles(const ConvShape &shape, DType) { return isDepthwise(shape); }
+bool takesPointsForResults(const ConvShape &shape, DType dtype) { return takesWinograd(shape, dtype, false); }
+bool takesPointsForImages(const ConvShape &shape, DType dtype) { return takesWinograd(shape, dtype, true); }
+bool takesAll(const ConvShape &, DType) { return true; }
+
+constexpr Choices kForward = {forwardShape,
+                              {{kDepthwiseConv, takesSingles, prepareDepthwiseConv},
+                               {kWinograd, takesPointsForResults, prepareWinogradConv},
+                               {kContractConv, takesAll, prepareContractConv}},
+                              prepareDnnlConv,
+                              prepareOwnConv};
+constexpr Choices kTranspose = {transposedShape,
+                                {{kDepthwiseConv, takesSingles, prepareDepthwiseConvTranspose},
+                                 {kWinograd, takesPointsForImages, prepareWinogradConvTranspose},
+                                 {kContractConv, takesAll, prepareContractConvTranspose}},
+                                prepareDnnlConvTranspose,
+                                prepareOwnConvTranspose};
+constexpr Choices kBackwardData = {backwardDataShape,
+                                   {{kDepthwiseConv, takesSingles, prepareDepthwiseConvBackwardData},
+                                    {kWinograd, takesPointsForImages, prepareWinogradConvBackwardData},
+                                    {kContractConv, takesAll, prepareContractConvBackwardData}},
+                                   prepareDnnlConvBackwardData,
+                                   prepareOwnConvBackwardData};
+constexpr Choices kBackwardWeight = {backwardWeightShape,
+                                     {{kDepthwiseConv, takesSingles, prepareDepthwiseConvBackwardWeight},
+                                      {kContractConv, takesAll, prepareContractConvBackwardWeight}},
+                                     prepareDnnlConvBackwardWeight,
+                                     prepareOwnConvBackwardWeight};
+
+/// The generated kernels that take a request, in their order.
+llvm::SmallVector<const Choice *, 3> taking(const PrepareRequest &request, const Choices &choices) {
+  const DType dtype = request.outputs[0].dtype;
+  const bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
+  const ConvShape shape = choices.shape(request);
+  llvm::SmallVector<const Choice *, 3> list;
+  for (const Choice &each : choices.generated)
+    if (same && shape.products() && each.takes && each.takes(shape, dtype) &&
+        request.settings.allows(each.implementation))
+      list.push_back(&each);
+  return list;
+}
+
+llvm::Expected<PreparedRef> choose(const PrepareRequest &request, const Choices &choices) {
+  const auto generated = taking(request, choices);
+  if (generated.empty() || request.implementation == kOwnConv)
+    return choices.own(request);
+  for (const Choice *each : generated)
+    if (request.implementation.empty() || request.implementation == each->implementation)
+      return each->prepare(request);
+  return dnnlType(request.outputs[0].dtype) ? choices.library(request) : choices.own(request);
+}
+
+std::vector<KernelVariant> variants(const PrepareRequest &request, const Choices &choices) {
+  std::vector<KernelVariant> list;
+  for (const Choice *each : taking(request, choices))
+    list.push_back({each->implementation, ""});
+  return list;
+}
 
 } // namespace
 
-/// The shape of the weight, with an axis of groups exactly when there is more than one group.
-static Shape weightShape(const ConvShape &s) {
-  Shape shape = {s.out, s.in};
-  if (s.groups > 1)
-    shape.insert(shape.begin(), s.groups);
-  for (const SpatialAxis &axis : s.spatial())
-    shape.push_back(axis.kernel);
-  return shape;
-}
-
-static ConvDims convDims(const ConvShape &s, memory::data_type type) {
-  ConvDims dims;
-  dims.type = type;
-  dims.source = {s.batch, s.groups * s.in};
-  dims.target = {s.batch, s.groups * s.out};
-  Shape weight = weightShape(s);
-  dims.weight.assign(weight.begin(), weight.end());
-  for (const SpatialAxis &axis : s.spatial()) {
-    dims.source.push_back(axis.size);
-    dims.target.push_back(axis.results);
-    dims.stride.push_back(axis.stride);
-    dims.dilation.push_back(axis.dilation - 1); // oneDNN counts the gaps between elements
-    dims.pad.push_back(axis.pad);
-    dims.padEnd.push_back(axis.padEnd());
-  }
-  return dims;
-}
-
-static dnnl::primitive_attr attributes() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  return attr;
-}
-
-static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d) {
-  return dnnl::convolution_forward::primitive_desc(
-      {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, d.any(d.source), d.any(d.weight),
-       d.any(d.target), d.stride, d.dilation, d.pad, d.padEnd},
-      attributes(), dnnlEngine());
-}
-
-/// The descriptor of a row-major weight.
-static memory::desc weightDesc(const ConvShape &s, DType dtype) { return dnnlDesc(TensorMeta(dtype, weightShape(s))); }
-
-/// The packing of an input; empty: row-major.
-static llvm::StringRef packed(const PrepareRequest &request, unsigned input) {
-  return request.inputPackings.empty() ? llvm::StringRef() : llvm::StringRef(request.inputPackings[input]);
-}
-
-/// The slot of an input, row-major as `plain` says or packed, in the layout `wanted`.
-static int reordered(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &plain,
-                     const memory::desc &wanted) {
-  calls.setInputPacking(input, wanted, plain);
-  llvm::StringRef packing = packed(request, input);
-  return calls.reordered(calls.inputSlot(input, packing.empty() ? plain : packedDesc(packing)), wanted);
-}
-
-/// The slot of an input image in the layout `wanted`.
-static int imageInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
-  return reordered(calls, request, input, dnnlDesc(request.inputs[input]), wanted);
-}
-
-/// The slot of a weight in the layout `wanted`.
-static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape,
-                       const memory::desc &wanted) {
-  return reordered(calls, request, input, weightDesc(shape, request.inputs[input].dtype), wanted);
-}
-
-/// The slot of the output.
-static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const memory::desc &wanted) {
-  memory::desc plain = dnnlDesc(request.outputs[0]);
-  calls.setOutputPacking(wanted, plain);
-  return calls.outputSlot(0, request.outputPacking.empty() ? plain : packedDesc(request.outputPacking));
-}
-
-template <typename Desc>
-static void addScratch(DnnlCalls &calls, const Desc &desc, std::vector<std::pair<int, int>> &args) {
-  if (desc.scratchpad_desc().get_size())
-    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
-}
-
-static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
-  auto desc = forward(convDims(shape, *dnnlType(request.outputs[0].dtype)));
-  int source = imageInput(calls, request, 0, desc.src_desc());
-  int weight = weightInput(calls, request, 1, shape, desc.weights_desc());
-  int output = imageOutput(calls, request, desc.dst_desc());
-  int target = calls.targetSlot(output, desc.dst_desc());
-  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, target}};
-  addScratch(calls, desc, args);
-  calls.call(dnnl::convolution_forward(desc), std::move(args));
-  calls.copySlot(target, output);
-  calls.setImplementation(desc.impl_info_str());
-}
-
-/// `weightAt`, `gradientAt`: which inputs these are.
-static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape,
-                              unsigned weightAt, unsigned gradientAt) {
-  ConvDims d = convDims(shape, *dnnlType(request.outputs[0].dtype));
-  dnnl::convolution_backward_data::primitive_desc desc({dnnl::algorithm::convolution_direct, d.any(d.source),
-                                                        d.any(d.weight), d.any(d.target), d.stride, d.dilation, d.pad,
-                                                        d.padEnd},
-                                                       attributes(), dnnlEngine(), forward(d));
-  int weight = weightInput(calls, request, weightAt, shape, desc.weights_desc());
-  int gradient = imageInput(calls, request, gradientAt, desc.diff_dst_desc());
-  int output = imageOutput(calls, request, desc.diff_src_desc());
-  int target = calls.targetSlot(output, desc.diff_src_desc());
-  std::vector<std::pair<int, int>> args = {
-      {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, target}};
-  addScratch(calls, desc, args);
-  calls.call(dnnl::convolution_backward_data(desc), std::move(args));
-  calls.copySlot(target, output);
-  calls.setImplementation(desc.impl_info_str());
-}
-
-/// A bfloat16 gradient is computed in float32 and rounded once: this version's own kernels for it read what is not
-/// theirs where a step is larger than the image (8 images of 66 x 34 x 1, a kernel of 2 x 2, steps of 2, padding of 1).
-static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
-  ConvDims d = convDims(shape, memory::data_type::f32);
-  dnnl::convolution_backward_weights::primitive_desc desc({dnnl::algorithm::convolution_direct, d.any(d.source),
-                                                           d.any(d.weight), d.any(d.target), d.stride, d.dilation,
-                                                           d.pad, d.padEnd},
-                                                          attributes(), dnnlEngine(), forward(d));
-  int source = imageInput(calls, request, 0, desc.src_desc());
-  int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
-  int output = calls.outputSlot(0, weightDesc(shape, request.outputs[0].dtype));
-  int target = calls.targetSlot(output, desc.diff_weights_desc());
-  std::vector<std::pair<int, int>> args = {
-      {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, target}};
-  addScratch(calls, desc, args);
-  calls.call(dnnl::convolution_backward_weights(desc), std::move(args));
-  calls.copySlot(target, output);
-  calls.setImplementation(desc.impl_info_str());
-}
-
-/// Prepares oneDNN's kernel where it has the dtype and there is something to compute, otherwise our own loops.
-static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, const ConvShape &shape,
-                                                 BuildCalls build,
-                                                 llvm::Expected<PreparedRef> (*own)(const PrepareRequest &)) {
-  DType dtype = request.outputs[0].dtype;
-  bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
-  if (!dnnlType(dtype) || !same || shape.products() == 0)
-    return own(request);
-  return prepareCalls(request, shape.products() < kSerialProducts ? 1 : request.threads, build, own);
-}
-
-llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request) {
-  ConvShape shape = forwardShape(request);
-  return prepareEither(request, shape, [&](DnnlCalls &calls) { buildForward(calls, request, shape); }, prepareOwnConv);
-}
-
-llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request) {
-  ConvShape shape = transposedShape(request);
-  return prepareEither(
-      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape, 1, 0); },
-      prepareOwnConvTranspose);
-}
-
+llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request) { return choose(request, kForward); }
+llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request) { return choose(request, kTranspose); }
 llvm::Expected<PreparedRef> prepareConvBackwardData(const PrepareRequest &request) {
-  ConvShape shape = backwardDataShape(request);
-  return prepareEither(
-      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape, 0, 1); },
-      prepareOwnConvBackwardData);
+  return choose(request, kBackwardData);
 }
-
 llvm::Expected<PreparedRef> prepareConvBackwardWeight(const PrepareRequest &request) {
-  ConvShape shape = backwardWeightShape(request);
-  return prepareEither(
-      request, shape, [&](DnnlCalls &calls) { buildBackwardWeight(calls, request, shape); },
-      prepareOwnConvBackwardWeight);
+  return choose(request, kBackwardWeight);
 }
 
-/// Input 1 is the weight.
-static llvm::Error pack(const PrepareRequest &request, const ConvShape &shape, unsigned input, llvm::StringRef packing,
-                        const void *from, void *to) {
-  const TensorMeta &meta = request.inputs[input];
-  memory::desc plain = input == 1 ? weightDesc(shape, meta.dtype) : dnnlDesc(meta);
-  return guarded(request.op.name(), [&] {
-    LibraryThreads guard(1);
-    memory source(plain, dnnlEngine(), const_cast<void *>(from)), target(packedDesc(packing), dnnlEngine(), to);
-    dnnl::stream stream(dnnlEngine());
-    dnnl::reorder(source, target).execute(stream, source, target);
-    stream.wait();
-  });
+std::vector<KernelVariant> convVariants(const PrepareRequest &request) { return variants(request, kForward); }
+std::vector<KernelVariant> convTransposeVariants(const PrepareRequest &request) {
+  return variants(request, kTranspose);
 }
+std::vector<KernelVariant> convBackwardDataVariants(const PrepareRequest &request) {
+  return variants(request, kBackwardData);
+}
+std::vector<KernelVariant> convBackwardWeightVariants(const PrepareRequest &request) {
+  return variants(request, kBackwardWeight);
+}
+
+namespace {
+
+/// Packs an input of a convolution, or of a transposed one, whose image and weight are inputs 0 and 1.
+llvm::Error pack(const PrepareRequest &request, const ConvShape &shape, bool isTransposed, unsigned input,
+                 llvm::StringRef packing, const void *from, void *to) {
+  if (packing == kBlocks)
+    packBlocks(request.inputs[input], from, to);
+  else if (contract::Winograd::isWeight(packing))
+    packWinogradWeight(request, shape, isTransposed, from, to);
+  else if (contract::Products::isPanels(packing))
+    (isTransposed ? packContractConvTransposeWeight : packContractConvWeight)(request, from, to);
+  else
+    return packDnnlConvInput(request, shape, input, packing, from, to);
+  return llvm::Error::success();
+}
+
+} // namespace
 
 llvm::Error packConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
                           void *to) {
-  return pack(request, forwardShape(request), input, packing, from, to);
+  return pack(request, forwardShape(request), false, input, packing, from, to);
 }
 
 llvm::Error packConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
                                    const void *from, void *to) {
-  return pack(request, transposedShape(request), input, packing, from, to);
+  return pack(request, transposedShape(request), true, input, packing, from, to);
 }
 
 } // namespace tess::runtime::cpu

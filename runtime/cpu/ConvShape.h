@@ -1,24 +1,19 @@
 //===- ConvShape.h - sizes of windows over images ---------------*- C++ -*-===//
 #pragma once
 
+#include "runtime/contract/Windows.h"
 #include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
 
-/// Windows along one axis: `size` elements in the image and `results` windows.
-struct SpatialAxis {
-  int64_t size = 1, results = 1, kernel = 1, stride = 1, pad = 0, dilation = 1;
-
-  /// The padding that the last window needs; negative when no window reaches the last elements.
-  int64_t padEnd() const { return (results - 1) * stride + (kernel - 1) * dilation + 1 - size - pad; }
-};
+using SpatialAxis = contract::WindowAxis;
 
 /// A convolution of (N, C, D, H, W) or of fewer axes, whose outer ones are then of size 1. Channels are per group.
 struct ConvShape {
   static constexpr unsigned kMostAxes = 3;
   int64_t batch, groups, in, out;
   unsigned numAxes;
-  SpatialAxis axes[kMostAxes];
+  std::array<SpatialAxis, kMostAxes> axes;
 
   /// The axes that the operator has.
   llvm::ArrayRef<SpatialAxis> spatial() const { return llvm::ArrayRef(axes).take_back(numAxes); }

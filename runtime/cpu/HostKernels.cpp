@@ -101,7 +101,7 @@ llvm::ArrayRef<KernelDef> hostKernels() {
   static const std::vector<KernelDef> table = [] {
     std::vector<KernelDef> rows(hostDevice().kernels());
     for (KernelDef &row : rows)
-      row = {row.name, row.sequential, prepareOnHost};
+      row = {row.name, row.kind, prepareOnHost};
     return rows;
   }();
   return table;

@@ -12,6 +12,8 @@ namespace tess::runtime::cpu {
 // Matmul.cpp, OwnMatmul.cpp: float32 and bfloat16 by oneDNN, the rest by our own loops with a fixed order of summation.
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request);
+// AddProducts.cpp
+llvm::Expected<PreparedRef> prepareAddProducts(const PrepareRequest &request);
 
 // Conv.cpp, OwnConv.cpp: one to three spatial axes.
 llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request);
@@ -24,10 +26,19 @@ llvm::Error packConvInput(const PrepareRequest &request, unsigned input, llvm::S
                           void *to);
 llvm::Error packConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
                                    const void *from, void *to);
+std::vector<KernelVariant> matmulVariants(const PrepareRequest &request);
+std::vector<KernelVariant> convVariants(const PrepareRequest &request);
+std::vector<KernelVariant> convTransposeVariants(const PrepareRequest &request);
+std::vector<KernelVariant> convBackwardDataVariants(const PrepareRequest &request);
+std::vector<KernelVariant> convBackwardWeightVariants(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConv(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConvTranspose(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConvBackwardData(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConvBackwardWeight(const PrepareRequest &request);
+
+// Attention.cpp: attention whose weights are never in memory.
+llvm::Expected<PreparedRef> prepareAttention(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareAttentionBackward(const PrepareRequest &request);
 
 // Pool.cpp, OwnPool.cpp: averages by oneDNN, maxima by our own loops, since oneDNN's lose NaN.
 llvm::Expected<PreparedRef> prepareMaxPool2d(const PrepareRequest &request);

@@ -138,49 +138,115 @@ static bool mayBe(const char *own, const PrepareRequest &request) {
   return request.implementation.empty() || request.implementation == own;
 }
 
-/// The packing of a right operand in panels.
-static constexpr const char *kPanels = "panels";
+/// The transposed product: the same sums, results where they were.
+static contract::ProductShape transposed(contract::ProductShape shape) {
+  const int64_t rows = shape.rows, columns = shape.columns;
+  if (columns != 1) {
+    shape.results = {{1, 1, 1, columns}, {0, 0, 0, 1}, columns * int64_t(kLanes), columns, {}};
+    for (int64_t matrix = 0; matrix < shape.numMatrices(); ++matrix)
+      shape.results->at.push_back(matrix * rows * columns);
+  }
+  std::swap(shape.rows, shape.columns);
+  std::swap(shape.lhsRow, shape.rhsColumn);
+  std::swap(shape.lhsColumn, shape.rhsRow);
+  shape.rhsAt.resize(shape.lhsAt.size(), shape.rhsAt.front()); // one place, or that of each matrix
+  std::swap(shape.lhsAt, shape.rhsAt);
+  if (shape.rightDType)
+    std::swap(shape.dtype, *shape.rightDType);
+  return shape;
+}
 
-/// Products by generated kernels (runtime/contract). A matrix by a column is the column as a row by the transposed
-/// matrix: lanes are then the results.
+/// Whether a product takes less as the transposed one. A matrix by a column is the column as a row then, so that lanes
+/// are results; and of operands along the contracted axis the smaller one is packed, though results are turned, too.
+static bool isBetterTransposed(const contract::ProductShape &shape) {
+  if (shape.columns == 1)
+    return shape.rows > 1;
+  constexpr int64_t kFewestRows = kLanes - 4; // lanes that are used
+  const bool packsRight = shape.rhsColumn != 1 && shape.rhsRow == 1 && !shape.hasPanels;
+  return packsRight && shape.lhsColumn == 1 && shape.rows >= kFewestRows &&
+         2 * shape.rows * (shape.depth + shape.columns) < shape.depth * shape.columns;
+}
+
+/// How a product is computed, beside its sums: as the transposed one, and with a packed right operand.
+struct ProductForm {
+  bool isTransposed;
+  std::optional<bool> packs; // none: the right operand cannot be read in place
+
+  std::string text() const {
+    std::string text = isTransposed ? "transposed" : "";
+    if (packs)
+      text += (text.empty() ? "" : ", ") + std::string(*packs ? "packed" : "in place");
+    return text.empty() ? "packed" : text;
+  }
+};
+
+/// The product in that form.
+static contract::ProductShape inForm(contract::ProductShape shape, const ProductForm &form) {
+  shape = form.isTransposed ? transposed(shape) : shape;
+  shape.packs = form.packs;
+  return shape;
+}
+
+/// Forms in which a product can be computed: panels leave none to choose.
+static std::vector<ProductForm> formsOf(const contract::ProductShape &shape) {
+  std::vector<ProductForm> list;
+  for (bool isTransposed : {false, true}) {
+    if (shape.hasPanels && isTransposed != isBetterTransposed(shape))
+      continue;
+    if (contract::Products(inForm(shape, {isTransposed, std::nullopt}), 1).mayReadInPlace())
+      list.insert(list.end(), {{isTransposed, false}, {isTransposed, true}});
+    else
+      list.push_back({isTransposed, std::nullopt});
+  }
+  return list;
+}
+
+/// The form of a text, or that which takes least.
+static ProductForm formOf(const contract::ProductShape &shape, llvm::StringRef text) {
+  if (!text.empty())
+    for (const ProductForm &form : formsOf(shape))
+      if (form.text() == text)
+        return form;
+  return {isBetterTransposed(shape), std::nullopt};
+}
+
+/// Products by generated kernels (runtime/contract).
 class ContractedProduct : public PreparedKernel {
 public:
-  /// `rhsBytes`: of the right operand.
-  ContractedProduct(const contract::ProductShape &shape, unsigned threads, size_t rhsBytes)
-      : isByColumn(shape.columns == 1 && shape.rows > 1), products(isByColumn ? transposed(shape) : shape, threads) {
+  ContractedProduct(const contract::ProductShape &shape, unsigned threads, const ProductForm &form)
+      : isTransposed(form.isTransposed), products(inForm(shape, form), threads) {
     implementationName = kContract;
+    formText =
+        ProductForm{isTransposed, products.mayReadInPlace() ? std::optional(products.wantsPanels()) : std::nullopt}
+            .text();
     threadCount = products.threads();
     workspace = products.workspaceBytes();
     heldBytes += (shape.lhsAt.size() + shape.rhsAt.size()) * sizeof(int64_t);
-    if (!isByColumn && products.wantsPanels() && products.bytesOfPanels() == rhsBytes)
-      inputPackings = {{}, {kPanels, std::nullopt}};
+    if (shape.columns != 1 && shape.rhsAt.size() == 1)
+      isTransposed ? askForPanels(contract::Products(shape, threads)) : askForPanels(products);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    products.run(inputs[isByColumn], inputs[!isByColumn], outputs[0], context.workspace);
+    products.run(inputs[isTransposed], inputs[!isTransposed], outputs[0], context.workspace);
     return llvm::Error::success();
   }
 
 private:
-  static contract::ProductShape transposed(contract::ProductShape shape) {
-    std::swap(shape.rows, shape.columns);
-    std::swap(shape.lhsRow, shape.rhsColumn);
-    std::swap(shape.lhsColumn, shape.rhsRow);
-    std::swap(shape.lhsAt, shape.rhsAt);
-    shape.lhsAt.resize(std::max(shape.lhsAt.size(), shape.rhsAt.size()), shape.lhsAt.front());
-    return shape;
+  /// Asks for the right operand of the product that is not transposed as that reads it, where it is a constant.
+  void askForPanels(const contract::Products &plain) {
+    if (plain.wantsPanels())
+      inputPackings = {{}, {plain.panelsText(), std::nullopt, plain.bytesOfPanels()}};
   }
 
-  const bool isByColumn;
+  const bool isTransposed;
   contract::Products products;
 };
 
-static size_t bytesOf(const TensorMeta &meta) { return size_t(meta.numElements()) * byteWidth(meta.dtype); }
-
 /// A product whose batches that are one in memory have been joined.
-static contract::ProductShape productShape(const MatmulShape &shape, DType dtype) {
+static contract::ProductShape productShape(const MatmulShape &shape, const PrepareRequest &request) {
   const size_t rows = shape.out.size() - 2, columns = rows + 1;
-  contract::ProductShape result{dtype, shape.out[rows], shape.out[columns], shape.k, 0, 0, 0, 0, {}, {}};
+  contract::ProductShape result{
+      request.inputs[0].dtype, shape.out[rows], shape.out[columns], shape.k, 0, 0, 0, 0, {}, {}};
   auto strides = [&](const Layout &layout, int64_t &row, int64_t &column) {
     row = layout.strides[rows];
     column = layout.strides[columns];
@@ -189,6 +255,9 @@ static contract::ProductShape productShape(const MatmulShape &shape, DType dtype
   };
   strides(shape.lhs, result.lhsRow, result.lhsColumn);
   strides(shape.rhs, result.rhsRow, result.rhsColumn);
+  result.rightDType = request.inputs[1].dtype;
+  result.resultDType = request.outputs[0].dtype;
+  result.hasPanels = !request.inputPackings.empty() && contract::Products::isPanels(request.inputPackings[1]);
   const int64_t batch = countOf(llvm::ArrayRef(shape.out).drop_back(2));
   for (int64_t i = 0; i < batch; ++i) {
     result.lhsAt.push_back(batchOffset(shape, shape.lhs, i));
@@ -204,26 +273,36 @@ static contract::ProductShape productShape(const MatmulShape &shape, DType dtype
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
   MatmulShape shape = matmulShape(request);
   const DType dtype = request.outputs[0].dtype;
-  const bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
+  const bool isWidened = request.inputs[0].dtype != dtype || request.inputs[1].dtype != dtype;
   const int64_t products = shape.batch * shape.m * shape.n * shape.k;
   const unsigned threads = products < kSerialProducts ? 1 : request.threads;
-  if (!same || products == 0)
+  if (products == 0)
     return prepareOwnMatmul(request);
   collapseBatch(shape);
-  if (isFloat(dtype) && mayBe(kContract, request)) {
-    contract::ProductShape product = productShape(shape, dtype);
-    product.hasPanels = !request.inputPackings.empty() && request.inputPackings[1] == kPanels;
-    return std::make_shared<ContractedProduct>(product, threads, bytesOf(request.inputs[1]));
+  if (isFloat(dtype) && (isWidened || mayBe(kContract, request))) {
+    const contract::ProductShape product = productShape(shape, request);
+    return std::make_shared<ContractedProduct>(product, threads, formOf(product, request.form));
   }
   if (!dnnlType(dtype) || !hasShortRows(shape, dtype) || request.implementation == kOwnMatmul)
     return prepareOwnMatmul(request);
   return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
 }
 
+std::vector<KernelVariant> matmulVariants(const PrepareRequest &request) {
+  MatmulShape shape = matmulShape(request);
+  if (!isFloat(request.outputs[0].dtype) || shape.batch * shape.m * shape.n * shape.k == 0)
+    return {};
+  collapseBatch(shape);
+  std::vector<KernelVariant> list;
+  for (const ProductForm &form : formsOf(productShape(shape, request)))
+    list.push_back({kContract, form.text()});
+  return list;
+}
+
 llvm::Error packMatmulInput(const PrepareRequest &request, unsigned, llvm::StringRef, const void *from, void *to) {
   MatmulShape shape = matmulShape(request);
   collapseBatch(shape);
-  contract::Products(productShape(shape, request.outputs[0].dtype), 1).pack(from, to);
+  contract::Products(productShape(shape, request), 1).pack(from, to);
   return llvm::Error::success();
 }
 

@@ -18,7 +18,7 @@ MatmulShape matmulShape(const PrepareRequest &request);
 /// The offset of matrix number `batch` of the result in an operand, in elements.
 int64_t batchOffset(const MatmulShape &shape, const Layout &layout, int64_t batch);
 
-constexpr const char *kOwnMatmul = "own:matmul", *kContract = "own:contract";
+constexpr const char *kOwnMatmul = "own:matmul", *kContract = "own:contract", *kOwnConv = "own:conv";
 
 /// Below this many multiplications a second thread costs more than it brings; `tools/dev bench thresholds` sweeps it.
 constexpr int64_t kSerialProducts = int64_t(1) << 18;

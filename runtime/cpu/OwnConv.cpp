@@ -36,7 +36,7 @@ public:
   /// `first`, `second`: the inputs that are the image or the weight, and the weight or the gradient of the result.
   OwnConv(const PrepareRequest &request, Kind kind, const ConvShape &shape, unsigned first, unsigned second)
       : kind(kind), firstAt(first), secondAt(second), s(shape), dtype(request.outputs[0].dtype) {
-    implementationName = "own:conv";
+    implementationName = kOwnConv;
     threadCount = s.products() < kSerialProducts ? 1 : request.threads;
   }
 

@@ -97,7 +97,8 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
 /// The bytes of everything that decides what `prepare` makes when no implementation is asked for.
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
-  append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size())});
+  append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size()),
+               int64_t(request.settings.winograd)});
   for (llvm::ArrayRef<TensorMeta> metas : {request.inputs, request.outputs})
     for (const TensorMeta &meta : metas) {
       key += char('a' + unsigned(kindOf(meta.dtype)));
@@ -108,6 +109,8 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
     key += packing;
   }
   key += request.outputPacking;
+  key += ';';
+  key += request.form;
   return key;
 }
 

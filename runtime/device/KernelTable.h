@@ -1,4 +1,4 @@
-//===- KernelTable.h - library and sequential kernels -----------*- C++ -*-===//
+//===- KernelTable.h - kernels that no program brings -----------*- C++ -*-===//
 //
 // The contract of every kernel that the compiler does not generate, and the
 // table of them. A kernel is prepared once for its shapes (held in one
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ops/operator/OpDef.h"
+#include "runtime/device/KernelSettings.h"
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/ArrayRef.h"
 
@@ -44,12 +45,14 @@ struct ChannelOrder {
   Layout layoutOf(const Layout &rowMajor, InnerClass inner) const;
 };
 
-/// A layout of the library's own, of as many bytes as the row-major one.
+/// A layout of the library's own, of as many bytes as the row-major one unless it is of constants.
 struct Packing {
   /// Opaque; equal texts are equal layouts. Empty: row-major.
   std::string text;
   /// None where it is of no image, or its channels lie otherwise.
-  std::optional<ChannelOrder> order;
+  std::optional<ChannelOrder> order = std::nullopt;
+  /// Bytes of a constant in it; 0: as many as row-major.
+  size_t constantBytes = 0;
 };
 
 /// A kernel for given attributes and metas. Immutable: any number of threads may run it.
@@ -64,6 +67,8 @@ public:
   size_t workspaceBytes() const { return workspace; }
   /// The name of the implementation that was picked ("brg:avx512_core"), which promise "one result" fixes.
   const std::string &implementation() const { return implementationName; }
+  /// How it goes about it, where an operator has kernels of one implementation that differ in this alone.
+  const std::string &form() const { return formText; }
   /// Whether a library computes the result, rather than loops of our own (runtime/cpu/Own*.cpp, the allow-list).
   bool callsLibrary() const { return isLibraryCall; }
   /// Threads it uses; above 1 it must run on the worker thread.
@@ -81,6 +86,7 @@ public:
 protected:
   size_t workspace = 0;
   std::string implementationName = "own";
+  std::string formText;
   bool isLibraryCall = false;
   unsigned threadCount = 1;
   bool looksAtData = false;
@@ -105,18 +111,34 @@ struct PrepareRequest {
   llvm::StringRef outputPacking = {};
   /// The implementation that must be picked; Unimplemented when there is none of that name. Empty: any.
   llvm::StringRef implementation = {};
+  KernelSettings settings = {};
+  /// The form that the kernel must have, one of KernelDef::variants. Empty: that of the rule.
+  llvm::StringRef form = {};
+  /// Whether a kernel with other bits may compute the call (numerics "fast").
+  bool mayMoveBits = false;
 };
+
+/// A kernel that can compute a request. Kernels of one implementation give the same bits, in whatever form.
+struct KernelVariant {
+  std::string implementation, form;
+};
+
+/// Who computes: kernels that the compiler wrote when the library was built (runtime/contract), a library, or loops of
+/// our own that only a sequential walk allows. README.md lists each.
+enum class KernelKind : uint8_t { Contraction, Library, Sequential };
 
 /// One row of a device's table.
 struct KernelDef {
   const char *name;
-  /// On the allow-list of README.md: not a library call, and not generated.
-  bool sequential;
+  KernelKind kind;
   llvm::Expected<PreparedRef> (*prepare)(const PrepareRequest &request);
   /// Copies input `input`, row-major at `from`, to `to` in a packing that the prepared kernel asked for; null: there is
   /// none.
   llvm::Error (*pack)(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
                       void *to) = nullptr;
+  /// The kernels that can compute a request; null: there is one. Kernels that have this give the same bits for all
+  /// numbers of threads.
+  std::vector<KernelVariant> (*variants)(const PrepareRequest &request) = nullptr;
 };
 
 /// The processor's kernels, by name.

@@ -178,8 +178,10 @@ struct OutputDecl {
 
 /// A compiled program: no shapes, no addresses. The same in files, in caches and in the warm set.
 struct Executable {
-  std::string target;      // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
-  uint32_t numThreads = 0; // kernel choices were made for this many threads; 0: any
+  std::string target;           // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
+  uint32_t numThreads = 0;      // kernel choices were made for this many threads; 0: any
+  bool withoutWinograd = false; // they were made with no Winograd's products allowed (KernelSettings)
+  bool isFast = false;          // numerics "fast": a kernel with other bits may compute a call
   std::vector<SymbolDecl> symbols;
   std::vector<DataSize> dataSizes;
   std::vector<ValueDecl> values;

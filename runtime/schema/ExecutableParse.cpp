@@ -217,6 +217,8 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
     return std::move(e);
   out.target = in.target();
   out.numThreads = in.num_threads();
+  out.withoutWinograd = in.without_winograd();
+  out.isFast = in.fast();
   out.numScalars = in.num_scalars();
   out.bitsVersion = in.bits_version();
   for (const pb::Symbol &symbol : in.symbols())

@@ -151,6 +151,8 @@ std::string serializeExecutable(const Executable &executable) {
     out.add_critical_features(std::move(name));
   out.set_target(executable.target);
   out.set_num_threads(executable.numThreads);
+  out.set_without_winograd(executable.withoutWinograd);
+  out.set_fast(executable.isFast);
   out.set_num_scalars(executable.numScalars);
   out.set_bits_version(executable.bitsVersion);
   for (const DataSize &size : executable.dataSizes) {

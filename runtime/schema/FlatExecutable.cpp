@@ -45,7 +45,7 @@ template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.val
 template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
 template <typename A> void fields(A &a, Is<Executable> auto &x) {
   a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.loops, x.images, x.constants, x.inputs, x.outputs,
-    x.numScalars, x.bitsVersion, x.dataSizes);
+    x.numScalars, x.bitsVersion, x.dataSizes, x.withoutWinograd, x.isFast);
 }
 
 // The last value of each enumeration: a reader refuses larger ones.

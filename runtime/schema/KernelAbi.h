@@ -57,9 +57,14 @@ constexpr unsigned kNumInnerClasses = 4;
 /// the calls share, then once with no chunk.
 ///
 /// A kernel that contracts computes one tile over one chunk, which has a line at least: its rows, and as many columns
-/// as the size of their group says, of which the last panel alone may have fewer than kLanes. The stride of the right
-/// operand along columns is that from panel to panel. The outer range begins with the number of the chunk: sums of
-/// chunk 0 are stored, those of others are added to the output. The rest of the ranges is ignored.
+/// as the size of their group says, of which the last panel alone may have fewer than kLanes. The strides of the right
+/// operand and of the output along columns are those from panel to panel. The outer range begins with the number of the
+/// chunk: sums of chunk 0 are stored, those of others are added to the output. The rest of the ranges is ignored.
+///
+/// Strides along lines of bfloat16 and of 8 bits count words of two or four elements in both operands. Behind the
+/// lines of each panel of int8 by int8 lie int32 numbers, -128 times the sum of each column over the chunk, with which
+/// sums begin where rows are read as unsigned. A kernel whose lines come in groups, each with scales, has a group of
+/// such groups before that of lines.
 using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
                           int64_t innerLo, int64_t innerHi);
 

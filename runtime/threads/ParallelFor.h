@@ -1,7 +1,8 @@
 //===- ParallelFor.h - threads of one parallel region -----------*- C++ -*-===//
 //
 // Fork and join over the team (Team.h), which oneDNN shares (Openmp.cpp).
-// Regions are opened by the worker thread only (Worker.h).
+// Regions are opened by the worker thread, or by one that runs a command in its
+// place (Worker.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,9 +27,9 @@ llvm::Error setNumThreads(unsigned count);
 /// What affinity and the cgroup quota leave, at least 1.
 unsigned availableThreads();
 
-/// Serial time of a kernel, in ps, below which a parallel region (some microseconds, more where threads outnumber idle
-/// cores) costs more than it brings. `tools/dev bench thresholds` sweeps it: 3 to 6 us.
-constexpr int64_t kSplitPicoseconds = 8'000'000;
+/// Serial time of a kernel, in ps, below which a parallel region costs more than it brings: 0.3 us where its threads
+/// are awake or have no core. `tools/dev bench thresholds` sweeps it: 2 to 4 us.
+constexpr int64_t kSplitPicoseconds = 4'000'000;
 /// Serial time, in ps, of the parts of a run that could be split; below it the way to the worker and back costs more
 /// than it brings: two threads of two cores gained nothing on an add of 131 072 floats (27 us alone). `tools/dev bench
 /// thresholds` sweeps it.
@@ -38,7 +39,7 @@ constexpr unsigned threadsFor(int64_t picoseconds, unsigned threads) {
   return picoseconds < kWorkerPicoseconds ? 1 : threads;
 }
 
-/// Calls body(0) .. body(parts - 1): in parallel when called on the worker thread, one after the other on any other.
+/// Calls body(0) .. body(parts - 1): in parallel where Worker::onWorkerThread(), one after the other on other threads.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);
 
 /// Range number `part` of [0, count) when that is split into at most `parts` ranges that start at multiples of `grain`;

@@ -7,6 +7,7 @@
 #include <climits>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,6 +26,23 @@ const Team::Place &Team::place() { return currentPlace; }
 static void sleepOn(std::atomic<uint32_t> &word, uint32_t value) {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
+
+/// The processor of the caller whose region is open.
+static std::atomic<int> processorOfCaller{-1};
+
+/// Moves a helper that shares its processor with the caller to another one that it may use. Who is woken begins where
+/// its waker runs, and the system parts them only after milliseconds, in which a region has one thread's speed.
+static void leaveCaller() {
+  const int here = ::sched_getcpu();
+  cpu_set_t allowed, others;
+  if (here < 0 || here != processorOfCaller.load() || ::sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    return;
+  others = allowed;
+  CPU_CLR(here, &others);
+  if (CPU_COUNT(&others) && ::sched_setaffinity(0, sizeof others, &others) == 0)
+    ::sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 static void wake(std::atomic<uint32_t> &word, unsigned threads) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, threads, nullptr, nullptr, 0);
 }
@@ -83,6 +101,8 @@ void Team::awaitRegion(uint32_t last) {
 void Team::help() {
   for (;;) {
     uint32_t last = opened.load();
+    if (left.load())
+      leaveCaller();
     while (runClaimed(last))
       ;
     awaitRegion(last);
@@ -141,6 +161,7 @@ void Team::run(unsigned parts, Parts kind, Body body, void *data) {
     parts = std::min(parts, helpers + 1);
   this->body = body;
   this->data = data;
+  processorOfCaller = ::sched_getcpu();
   left = parts;
   Ticket next{opened.load() + 1, uint16_t(parts), 0};
   ticket = next.word();

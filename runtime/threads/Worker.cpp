@@ -33,6 +33,24 @@ void Worker::start() {
   std::thread([this] { loop(); }).detach();
 }
 
+bool Worker::takeTurn() {
+  if (!runMutex.try_lock())
+    return false;
+  if (idle())
+    return true;
+  runMutex.unlock();
+  return false;
+}
+
+Worker::Turn::Turn(Worker &worker) : worker(worker), isTaken(worker.takeTurn()) { isWorkerThread = isTaken; }
+
+Worker::Turn::~Turn() {
+  if (!isTaken)
+    return;
+  isWorkerThread = false;
+  worker.runMutex.unlock();
+}
+
 Worker::Slot &Worker::acquire(std::unique_lock<std::mutex> &lock) {
   if (!started && !stopped)
     start();
@@ -111,8 +129,10 @@ void Worker::finish(llvm::Error error) {
 
 void Worker::loop() {
   isWorkerThread = true;
-  while (awaitCommand(completed.load()))
+  while (awaitCommand(completed.load())) {
+    std::lock_guard<std::mutex> turn(runMutex);
     runNext();
+  }
   std::lock_guard<std::mutex> lock(mutex);
   stopped = true;
   progress->notify_all();
@@ -155,12 +175,14 @@ void Worker::prepareFork() {
   Worker &worker = global();
   if (isWorkerThread)
     return;
-  worker.wait(worker.submitted.load());
-  worker.mutex.lock();
-  while (!worker.idle()) { // another thread has enqueued commands meanwhile
-    worker.mutex.unlock();
+  auto lock = [&] {
     worker.wait(worker.submitted.load());
+    worker.runMutex.lock();
     worker.mutex.lock();
+  };
+  for (lock(); !worker.idle(); lock()) { // another thread has enqueued commands meanwhile
+    worker.mutex.unlock();
+    worker.runMutex.unlock();
   }
   holdsForFork = true;
 }
@@ -170,13 +192,13 @@ void Worker::parentOfFork() {
     return;
   holdsForFork = false;
   global().mutex.unlock();
+  global().runMutex.unlock();
 }
 
 void Worker::childOfFork() {
   if (!holdsForFork)
     return;
-  holdsForFork = false;
-  global().mutex.unlock();
+  parentOfFork();
   global().resetInChild();
 }
 

@@ -143,6 +143,32 @@ TEST_CASE("a kernel after a matrix product gives the bits of separate operators"
   }
 }
 
+TEST_CASE("a program follows the setting of each binding, whatever it was compiled with") {
+  const bool dynamic = GENERATE(false, true);
+  const ConvCase c{{2, 32, 16, 14}, {32, 32, 3, 3}, {1, 1}, {1, 1}, 1};
+  Graph graph = residual(c, dynamic);
+  auto inputs = convInputs(c);
+  const runtime::KernelSettings before = runtime::kernelSettings();
+  runtime::KernelSettings settings = before;
+  std::optional<Result> first[2];
+  for (bool compiledWith : {true, false}) {
+    settings.winograd = compiledWith;
+    runtime::setKernelSettings(settings);
+    compiler::CompileOptions options = eager::hostOptions();
+    for (bool boundWith : {true, false}) {
+      runtime::BindOptions bind;
+      bind.kernels = settings;
+      bind.kernels->winograd = boundWith;
+      Result result = runGraph(graph, inputs, options, bind);
+      std::optional<Result> &same = first[boundWith];
+      same = same ? same : result;
+      CHECK(sameBits(result.outputs[0], same->outputs[0]));
+    }
+  }
+  CHECK(!sameBits(first[0]->outputs[0], first[1]->outputs[0]));
+  runtime::setKernelSettings(before);
+}
+
 TEST_CASE("implementations are recorded where all sizes are known, and hold for their number of threads") {
   compiler::CompileOptions options = eager::hostOptions();
   auto recorded = [&](bool dynamic) {

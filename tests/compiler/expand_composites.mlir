@@ -1,4 +1,5 @@
 // RUN: tess-opt %s --tess-expand-composites --split-input-file | FileCheck %s
+// RUN: tess-opt %s --tess-expand-composites=marks-parts=true --split-input-file | FileCheck %s --check-prefix=MARKED
 
 // A reduction leaves with sorted axes and keepdims; a squeeze gives the shape the user asked for.
 // CHECK-LABEL: func.func @main
@@ -40,6 +41,8 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x1xf32> {
 // CHECK: tess.sum
 // CHECK: tess.div
 // CHECK-NOT: tess.softmax
+// MARKED: tess.sub {{.*}}tess.part_of = "softmax"
+// MARKED: tess.div {{.*}}tess.part_of = "softmax"
 func.func @main(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
   %0 = tess.softmax %x {axis = -1 : si64} : (tensor<?x16xf32>) -> tensor<?x16xf32>
   return %0 : tensor<?x16xf32>

@@ -10,6 +10,74 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// A cast through a dtype that holds all numbers is one cast, or none.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: %[[C:.*]] = tess.cast %arg0 {dtype = "f64"} : (tensor<4xf16>) -> tensor<4xf64>
+// CHECK-NEXT: return %arg0, %[[C]], %arg1
+func.func @main(%x: tensor<4xf16>, %i: tensor<4xi8>) -> (tensor<4xf16>, tensor<4xf64>, tensor<4xi8>) {
+  %0 = tess.cast %x {dtype = "f32"} : (tensor<4xf16>) -> tensor<4xf32>
+  %1 = tess.cast %0 {dtype = "f16"} : (tensor<4xf32>) -> tensor<4xf16>
+  %2 = tess.cast %0 {dtype = "f64"} : (tensor<4xf32>) -> tensor<4xf64>
+  %3 = tess.cast %i {dtype = "i64"} : (tensor<4xi8>) -> tensor<4xi64>
+  %4 = tess.cast %3 {dtype = "i8"} : (tensor<4xi64>) -> tensor<4xi8>
+  return %1, %2, %4 : tensor<4xf16>, tensor<4xf64>, tensor<4xi8>
+}
+
+// -----
+
+// Casts from one kind of number to another stay, and so do those between dtypes that hold other numbers.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-4: tess.cast
+func.func @main(%x: tensor<4xbf16>, %y: tensor<4xf16>) -> (tensor<4xi32>, tensor<4xbf16>) {
+  %0 = tess.cast %x {dtype = "f32"} : (tensor<4xbf16>) -> tensor<4xf32>
+  %1 = tess.cast %0 {dtype = "i32"} : (tensor<4xf32>) -> tensor<4xi32>
+  %2 = tess.cast %y {dtype = "bf16"} : (tensor<4xf16>) -> tensor<4xbf16>
+  %3 = tess.cast %2 {dtype = "f16"} : (tensor<4xbf16>) -> tensor<4xf16>
+  %4 = tess.cast %3 {dtype = "bf16"} : (tensor<4xf16>) -> tensor<4xbf16>
+  return %1, %4 : tensor<4xi32>, tensor<4xbf16>
+}
+
+// -----
+
+// Numbers that change nothing go; a quotient by a power of two is a product.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[Q:.*]] = tess.full {{.*}}value = 1.250000e-01
+// CHECK: %[[P:.*]] = tess.mul %arg0, %[[Q]]
+// CHECK-NEXT: return %[[P]], %arg1
+func.func @main(%x: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+  %one = tess.full {shape = array<i64>, value = 1.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %zero = tess.full {shape = array<i64>, value = 0.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %minus = tess.full {shape = array<i64>, value = -0.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %eight = tess.full {shape = array<i64>, value = 8.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %none = tess.full {shape = array<i64>, value = 0.0 : f64, dtype = "i32"} : () -> tensor<i32>
+  %0 = tess.mul %x, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = tess.div %0, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = tess.sub %1, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = tess.add %2, %minus : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = tess.div %3, %eight : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = tess.add %i, %none : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  return %4, %5 : tensor<4xf32>, tensor<4xi32>
+}
+
+// -----
+
+// x + 0 stays, because -0.0 + 0 is 0; so does x * 1 of a larger shape, and a quotient by another number.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.add
+// CHECK: tess.mul
+// CHECK: tess.div
+func.func @main(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<4xf32>, tensor<1xf32>) {
+  %zero = tess.full {shape = array<i64>, value = 0.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %ones = tess.full {shape = array<i64: 4>, value = 1.0 : f64, dtype = "f32"} : () -> tensor<4xf32>
+  %six = tess.full {shape = array<i64>, value = 6.0 : f64, dtype = "f32"} : () -> tensor<f32>
+  %0 = tess.add %x, %zero : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  %1 = tess.mul %x, %ones : (tensor<1xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = tess.div %x, %six : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  return %0, %1, %2 : tensor<1xf32>, tensor<4xf32>, tensor<1xf32>
+}
+
+// -----
+
 // A cast there and back stays: it rounds.
 // CHECK-LABEL: func.func @main
 // CHECK-COUNT-2: tess.cast
@@ -217,4 +285,54 @@ func.func @main(%x: tensor<?x?xf32>, %v: tensor<?x?xf32>, %i: tensor<?x?xi32>) -
 func.func @main(%x: tensor<?x?xf32>, %v: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %0 = tess.broadcast_like %v, %x : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
+}
+
+// -----
+
+// Slices of what is computed for elementwise operators are computed of slices; an axis of size 1 stays, and so does an
+// operand that a slice takes whole.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[X0:.*]] = tess.slice %arg0 {starts = array<i64: 0, 0>, {{.*}}stops = array<i64: 2, 3>}
+// CHECK-DAG: %[[B0:.*]] = tess.slice %arg1 {starts = array<i64: 0>, {{.*}}stops = array<i64: 3>}
+// CHECK-DAG: %[[X1:.*]] = tess.slice %arg0 {starts = array<i64: 0, 7>, steps = array<i64: 1, -2>
+// CHECK-DAG: %[[B1:.*]] = tess.slice %arg1 {starts = array<i64: 7>, steps = array<i64: -2>
+// CHECK-DAG: %[[A0:.*]] = tess.add %[[X0]], %[[B0]]
+// CHECK-DAG: %[[A1:.*]] = tess.add %[[X1]], %[[B1]]
+// CHECK-DAG: %[[M0:.*]] = tess.mul %[[A0]], %arg2
+// CHECK-DAG: %[[M1:.*]] = tess.mul %[[A1]], %arg2
+// CHECK: tess.exp %[[M0]]
+// CHECK: tess.mul %{{.*}}, %[[M1]]
+// CHECK-NEXT: return
+func.func @main(%x: tensor<2x8xf32>, %b: tensor<8xf32>, %c: tensor<2x1xf32>) -> tensor<2x3xf32> {
+  %0 = tess.add %x, %b : (tensor<2x8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+  %1 = tess.mul %0, %c : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %2 = tess.slice %1 {starts = array<i64: 0, 0>, stops = array<i64: 2, 3>, steps = array<i64: 1, 1>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %3 = tess.slice %1 {starts = array<i64: 0, 7>, stops = array<i64: 2, 1>, steps = array<i64: 1, -2>} : (tensor<2x8xf32>) -> tensor<2x3xf32>
+  %4 = tess.exp %2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %5 = tess.mul %4, %3 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %5 : tensor<2x3xf32>
+}
+
+// -----
+
+// Slices that overlap, that are read by others, or beside the whole, stay behind.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[E:.*]] = tess.exp %arg0
+// CHECK: tess.slice %[[E]]
+// CHECK: tess.slice %[[E]]
+// CHECK: %[[S:.*]] = tess.sqrt %arg0
+// CHECK: tess.slice %[[S]]
+// CHECK: %[[T:.*]] = tess.tanh %arg0
+// CHECK: tess.slice %[[T]]
+func.func @main(%x: tensor<4xf32>) -> (tensor<3xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>) {
+  %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tess.slice %0 {starts = array<i64: 0>, stops = array<i64: 3>, steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<3xf32>
+  %2 = tess.slice %0 {starts = array<i64: 1>, stops = array<i64: 4>, steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<3xf32>
+  %3 = tess.mul %1, %2 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %4 = tess.sqrt %x : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = tess.slice %4 {starts = array<i64: 0>, stops = array<i64: 2>, steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<2xf32>
+  %6 = tess.tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  %7 = tess.slice %6 {starts = array<i64: 0>, stops = array<i64: 2>, steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<2xf32>
+  %8 = tess.exp %7 : (tensor<2xf32>) -> tensor<2xf32>
+  return %3, %5, %6, %8 : tensor<3xf32>, tensor<2xf32>, tensor<4xf32>, tensor<2xf32>
 }

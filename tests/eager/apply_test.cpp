@@ -230,7 +230,7 @@ TEST_CASE("Autocast: every record stands in one class, losses in that of wide on
     if (info.pythonModule && llvm::StringRef(info.pythonModule) == "functional.loss")
       CHECK(info.autocast == Precision::High);
   }
-  CHECK(low == 10);
+  CHECK(low == 11);
   CHECK(high > 50);
   CHECK(findOp("batch_norm")->autocast == Precision::LowData);
   CHECK(findOp("add")->autocast == Precision::Given);

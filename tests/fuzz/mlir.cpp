@@ -55,7 +55,8 @@ void fuzzOne(llvm::StringRef input) {
   if (!module)
     return fuzz::require(isDiagnosed, "a text that is refused must have a diagnostic");
   mlir::PassManager manager(&context);
-  compiler::buildPipeline(manager, options, compiler::moduleEvaluator(options));
+  const auto numerics = input.size() % 2 ? ir::Numerics::Fast : ir::Numerics::Strict; // both, by the text alone
+  compiler::buildPipeline(manager, options, numerics, compiler::moduleEvaluator(options));
   if (mlir::failed(manager.run(*module)))
     fuzz::require(isDiagnosed, "a module that is refused must have a diagnostic");
 }

@@ -82,6 +82,13 @@ TEST_CASE("nodes are the graph that they were read from") {
   CHECK(editor.outputs()[0].var.name() == "y");
 }
 
+TEST_CASE("the edited graph has the numerics of the first one") {
+  Graph graph = sample();
+  CHECK(llvm::cantFail(opened(graph).graph()).numerics() == Numerics::Strict);
+  graph.setNumerics(Numerics::Fast);
+  CHECK(llvm::cantFail(opened(graph).graph()).numerics() == Numerics::Fast);
+}
+
 TEST_CASE("names are kept as asked for") {
   GraphEditor editor = opened(sample());
   std::string none = llvm::cantFail(editor.graph()).toText();

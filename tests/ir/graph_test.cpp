@@ -195,6 +195,24 @@ TEST_CASE("a damaged graph section is told by the error alone") {
   CHECK(message == "graph: must be a Protobuf message, got 5 bytes that are not one");
 }
 
+TEST_CASE("a graph keeps its numerics through the file") {
+  std::string weights;
+  std::vector<Graph::TensorRef> tensors;
+  Graph graph = scaledRelu(4, weights);
+  const std::string strict = llvm::cantFail(graph.serialize(tensors));
+  CHECK(graph.numerics() == Numerics::Strict);
+  graph.setNumerics(Numerics::Fast);
+  const std::string fast = llvm::cantFail(graph.serialize(tensors));
+  Graph again = llvm::cantFail(Graph::parse(fast, tensors));
+  CHECK(again.numerics() == Numerics::Fast);
+  CHECK(again.toText() == graph.toText());
+  again.setNumerics(Numerics::Strict);
+  CHECK(llvm::cantFail(again.serialize(tensors)) == strict);
+  auto [code, message] = takeError(Graph::parse(strict + "\x4a\x05quick", tensors).takeError());
+  CHECK(code == ErrorCode::DataLoss);
+  CHECK(message == "graph: numerics must be 'strict' or 'fast', got 'quick'");
+}
+
 TEST_CASE("what a newer writer must have understood is refused by name") {
   std::string weights;
   std::vector<Graph::TensorRef> tensors;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ops/operator/OpDef.h"
+#include "ops/vocabulary/Quantization.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
@@ -76,7 +77,16 @@ inline llvm::SmallVector<double, 4> rangesOf(llvm::StringRef text, size_t numOpe
   return ends;
 }
 
+/// The dtype, or the first that the sample is for where it names others.
+inline DType dtypeIn(const llvm::json::Object &sample, DType wanted) {
+  llvm::SmallVector<DType, 4> dtypes;
+  for (const llvm::json::Value &name : *sample.getArray("dtypes"))
+    dtypes.push_back(*parseDType(*name.getAsString()));
+  return dtypes.empty() || llvm::is_contained(dtypes, wanted) ? wanted : dtypes[0];
+}
+
 inline SampleCall callOf(const OpInfo &info, const llvm::json::Object &sample, DType dtype) {
+  dtype = dtypeIn(sample, dtype);
   SampleCall call = {OpDef(info), {}, {}, std::string(info.name) + " " + sample.getString("attrs")->str(), {}, {}};
   setAttrs(call.op, *sample.getString("attrs"));
   const llvm::json::Array &shapes = *sample.getArray("shapes");

@@ -47,7 +47,7 @@ std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::Ar
 
 TEST_CASE("generated functions apply their operator") {
   Tensor x = {"x"}, y = {"y"};
-  CHECK(matmul(x, y, true).text == "matmul(transpose_x=true, transpose_y=false) x y");
+  CHECK(matmul(x, y, true).text == "matmul(transpose_x=true, transpose_y=false, dtype=none) x y");
   CHECK(softmax(x).text == "softmax(axis=-1) x");
   CHECK(astype(x, DType::Float16).text == "cast(dtype=f16) x");
   CHECK(clip(x, 0.0).text == "clip(lower=0.0, upper=inf) x");

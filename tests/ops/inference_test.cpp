@@ -45,6 +45,17 @@ TEST_CASE("unknown dimensions propagate") {
   CHECK(results(Concat(), {f32({U, 3}), f32({2, U})}) == "f32[?, 3]");
 }
 
+TEST_CASE("products of narrow floats in float32") {
+  const OpDef wide = Matmul(false, false, DType::Float32);
+  const TensorMeta f16(DType::Float16, {2, 3}), bf16(DType::BFloat16, {3, 4});
+  CHECK(results(wide, {f16, bf16}) == "f32[2, 4]");
+  CHECK(results(wide, {f32({2, 3}), bf16}) == "f32[2, 4]");
+  CHECK(results(Matmul(), {f16, bf16}) == "matmul: operands must have one dtype, got x f16[2, 3] and y bf16[3, 4]");
+  CHECK(results(wide, {f16, TensorMeta(DType::Float64, {3, 4})}) ==
+        "matmul: y must be float16, bfloat16 or float32 where dtype is given, got f64[3, 4]");
+  CHECK(results(Matmul(false, false, DType::Float64), {f16, bf16}) == "matmul: dtype must be float32 or none, got f64");
+}
+
 TEST_CASE("matrix products") {
   CHECK(results(Matmul(), {f32({7, 2, 3}), f32({3, 4})}) == "f32[7, 2, 4]");
   CHECK(results(Matmul(true, true), {f32({3, 2}), f32({4, 3})}) == "f32[2, 4]");

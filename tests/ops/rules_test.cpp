@@ -199,12 +199,13 @@ static std::vector<Refusal> linalgRefusals() {
 }
 
 static std::vector<Refusal> attentionRefusals() {
-  TensorMeta query = f32({2, 4, 3}), key = f32({5, 3}), value = f32({5, 2});
+  TensorMeta query = f32({2, 4, 3}), key = f32({5, 3}), value = f32({5, 2}), sums = f32({4}), mask = flags({3, 1, 5});
+  const std::string fits = ": attn_mask must broadcast to the weights, got attn_mask bool[3, 1, 5] and weights "
+                           "[2, 4, 5]";
   return {
-      {ScaledDotProductAttention(),
-       {query, key, value, flags({3, 1, 5})},
-       "scaled_dot_product_attention: attn_mask must broadcast to the weights, got attn_mask bool[3, 1, 5] and weights "
-       "[2, 4, 5]"},
+      {ScaledDotProductAttention(), {query, key, value, mask}, "scaled_dot_product_attention" + fits},
+      {Attention(), {query, key, value, mask}, "attention" + fits},
+      {AttentionBackward(), {query, key, value, sums, sums, f32({4, 2}), mask}, "attention_backward" + fits},
       {RotaryEmbedding(),
        {f32({2, 5}), f32({2}), f32({2})},
        "rotary_embedding: last axis of x must have an even size, got x f32[2, 5]"},
@@ -450,13 +451,11 @@ static std::vector<Refusal> localConvRefusals() {
       {DeformableConv2d(),
        {x, w, f32({2, 12, 3, 2}), mask},
        "deformable_conv2d: offset and mask must have channels for blocks of windows, got offset f32[2, 12, 3, 2] and "
-       "mask "
-       "f32[2, 6, 3, 3]"},
+       "mask f32[2, 6, 3, 3]"},
       {DeformablePsroiPooling({2, 2}, 1),
        {x, f32({1, 5}), f32({1, 4, 1, 1})},
        "deformable_psroi_pooling: trans must have two channels for each block of channels of x, got x f32[2, 3, 4, 5] "
-       "and "
-       "trans f32[1, 4, 1, 1]"},
+       "and trans f32[1, 4, 1, 1]"},
   };
 }
 

@@ -218,6 +218,46 @@ TEST_CASE("broadcast axes are summed in the gradient") {
   CHECK(graph.nodes[0].op.toString() == "sum(axes=[0], keepdims=true)");
 }
 
+/// The operators of a graph that have the name, as "attributes of operands' numbers".
+static std::vector<std::string> callsOf(const Subgraph &graph, llvm::StringRef name) {
+  std::vector<std::string> calls;
+  for (const Subgraph::Node &node : graph.nodes) {
+    if (node.op.name() != name)
+      continue;
+    std::string text = node.op.toString() + " of";
+    for (int input : node.inputs)
+      text += " " + std::to_string(input);
+    calls.push_back(text);
+  }
+  return calls;
+}
+
+TEST_CASE("products in composites read narrow operands as they are") {
+  auto bf16 = [](Shape shape) { return TensorMeta(DType::BFloat16, shape); };
+  const Metas operands = {bf16({7, 2, 3}), bf16({4, 3}), bf16({4})};
+  OpDef linear = OpDef::get("linear");
+  Subgraph forward = llvm::cantFail(linear.makeForwardGraph(operands));
+  CHECK(callsOf(forward, "matmul") ==
+        std::vector<std::string>{"matmul(transpose_x=false, transpose_y=true, dtype=f32) of 0 2"}); // 1 is 0 cast
+  CHECK(callsOf(forward, "cast").size() == 2); // of the bias, and of the result
+
+  OpDef attention = OpDef::get("scaled_dot_product_attention_backward");
+  Subgraph graphs[] = {llvm::cantFail(linear.makeBackwardGraph(operands, {true, true, true}, {true})),
+                       llvm::cantFail(attention.makeForwardGraph(
+                           {bf16({2, 3}), bf16({4, 3}), bf16({4, 5}), bf16({2, 4}), bf16({2, 5})}))};
+  auto narrowProducts = [](const Subgraph &graph) {
+    return llvm::count_if(callsOf(graph, "matmul"),
+                          [](llvm::StringRef product) { return product.contains("dtype=f32"); });
+  };
+  CHECK(narrowProducts(graphs[0]) == 2);
+  CHECK(narrowProducts(graphs[1]) == 3);         // but not of scores by scaled queries
+  CHECK(callsOf(graphs[1], "cast").size() == 6); // of query and weights, which are more than factors, and of results
+
+  OpDef einsum = OpDef::get("einsum").set("equation", std::string("ij,kj,k->i"));
+  Subgraph views = llvm::cantFail(einsum.makeForwardGraph({bf16({2, 3}), bf16({4, 3}), bf16({4})}));
+  CHECK(callsOf(views, "cast").size() <= 2); // of the second factor and of the result
+}
+
 TEST_CASE("the gradient of a composite reuses what was saved") {
   OpDef op = OpDef::get("std").set("axes", IntList{1});
   TensorMeta x(DType::Float32, {2, 3});

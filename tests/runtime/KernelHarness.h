@@ -44,6 +44,8 @@ inline HostTensor randomF32(llvm::ArrayRef<int64_t> shape, unsigned seed) {
 struct CallOptions {
   unsigned threads = 1;
   std::vector<unsigned> segments = {};
+  runtime::KernelSettings settings = {};
+  std::string implementation = {};
 };
 
 struct CallResult {
@@ -51,6 +53,15 @@ struct CallResult {
   std::string implementation, error;
   int64_t unknownExtent = 0;
 };
+
+/// Runs a kernel; gives the message of its error.
+inline std::string runPrepared(const runtime::PreparedKernel &kernel, runtime::RunContext &context,
+                               llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) {
+  std::vector<char> workspace(kernel.workspaceBytes() + 64, char(0xff)); // NaN in every dtype
+  context.threads = kernel.threads();
+  context.workspace = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
+  return messageOf(runtime::Worker::global().call([&] { return kernel.run(context, in, out); }));
+}
 
 /// Infers, prepares and runs `op` on the processor.
 inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, const CallOptions &options = {}) {
@@ -74,6 +85,8 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
     out.push_back(output.data());
   PrepareRequest request{op, metas, results};
   request.threads = options.threads;
+  request.settings = options.settings;
+  request.implementation = options.implementation;
   auto prepared = prepareKernel(hostDevice().kernels(), request);
   if (!prepared) {
     result.error = takeError(prepared.takeError()).second;
@@ -81,11 +94,8 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   }
   if ((*prepared)->updatesOutput())
     outputs[0].storage = inputs[0].storage;
-  std::vector<char> workspace((*prepared)->workspaceBytes() + 64, char(0xff)); // NaN in every dtype
   RunContext context;
-  context.threads = (*prepared)->threads();
-  context.workspace = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
-  result.error = messageOf(Worker::global().call([&] { return (*prepared)->run(context, in, out); }));
+  result.error = runPrepared(**prepared, context, in, out);
   result.implementation = (*prepared)->implementation();
   result.unknownExtent = context.unknownExtent;
   result.outputs = std::move(outputs);

@@ -205,6 +205,19 @@ TEST_CASE("an executable from when calls had an epilogue is refused") {
         "graph again");
 }
 
+TEST_CASE("an executable says for which settings its kernels were chosen") {
+  for (bool withoutWinograd : {false, true}) {
+    Executable exe = example();
+    exe.withoutWinograd = withoutWinograd;
+    exe.isFast = !withoutWinograd;
+    for (const Executable &read :
+         {get(parseExecutable(serializeExecutable(exe), "whole")), get(readFlat(writeFlat(exe), "flat"))}) {
+      CHECK(read.withoutWinograd == withoutWinograd);
+      CHECK(read.isFast == !withoutWinograd);
+    }
+  }
+}
+
 TEST_CASE("an executable survives its flat form") {
   Executable exe = example();
   exe.nodes[0].op = exe.steps[0].op = OpDef::get("matmul").set("transpose_y", true);

@@ -1,7 +1,7 @@
 //===- packing_test.cpp - values in a library's layout --------------------===//
 #include "runtime/device/Allocator.h"
 #include "runtime/run/Executor.h"
-#include "tests/runtime/KernelHarness.h"
+#include "tests/runtime/ConvCases.h"
 #include "tests/runtime/TestProgram.h"
 
 #include <cmath>
@@ -171,7 +171,7 @@ TEST_CASE("a kernel with an operand for each channel gets a weight row-major: it
 TEST_CASE("channels that a block does not hold stay row-major, since padding is memory that nobody planned") {
   Chain chain(20);
   ChainResult packed = runChain(chain, true);
-  CHECK(packed.packed == 0);
+  CHECK(packed.packed == 0); // weights of such channels are read in place
   checkSame(runChain(chain, false), packed);
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("a kernel that asks for the index of an element gets row-major values"
   CHECK(bound->packedValues() == 2);
 }
 
-TEST_CASE("a constant that is multiplied by is packed into panels where they have its size") {
+TEST_CASE("a constant that is multiplied by is packed into panels") {
   for (int64_t columns : {48, 50}) {
     TestProgram program;
     int x = program.input("x", DType::Float32, {20, 70});
@@ -256,12 +256,37 @@ TEST_CASE("a constant that is multiplied by is packed into panels where they hav
       BindOptions options;
       options.packing = packing;
       BoundRef bound = get(program.create()->bind({a.meta}, options));
-      CHECK(bound->packedValues() == unsigned(packing && columns == 48));
+      CHECK(bound->packedValues() == unsigned(packing));
       std::vector<float> &out = results.emplace_back(size_t(20 * columns));
       ok(run(*bound, {a.data()}, {out.data()}));
     }
     CHECK(results[0] == results[1]);
   }
+}
+
+TEST_CASE("a constant by which two products multiply differently has panels for each") {
+  TestProgram program;
+  HostTensor a = convertedTo(randomF32({20, 32}, 1), DType::BFloat16);
+  HostTensor weight = convertedTo(randomF32({32, 32}, 3), DType::BFloat16);
+  int x = program.input("x", DType::BFloat16, {20, 32}), w = program.constant(weight.meta, weight.data());
+  auto product = [&](int lhs, bool transposes) {
+    return program.node(OpDef::get("matmul").set("transpose_y", transposes), {lhs, w}, ValueKind::Temp,
+                        DType::BFloat16);
+  };
+  int y = product(x, true);
+  program.library();
+  program.output("z", product(y, false));
+  program.library();
+  std::vector<std::vector<uint16_t>> results;
+  for (bool packing : {false, true}) {
+    BindOptions options;
+    options.packing = packing;
+    BoundRef bound = get(program.create()->bind({a.meta}, options));
+    CHECK(bound->packedValues() == (packing ? 2 : 0));
+    std::vector<uint16_t> &out = results.emplace_back(size_t(20 * 32));
+    ok(run(*bound, {a.data()}, {out.data()}));
+  }
+  CHECK(results[0] == results[1]);
 }
 
 TEST_CASE("a packed constant is made once for all bindings and counted in the plan") {

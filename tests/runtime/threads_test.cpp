@@ -2,6 +2,8 @@
 #include "runtime/threads/Worker.h"
 #include "tests/runtime/Expect.h"
 
+#include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
@@ -50,6 +52,74 @@ TEST_CASE("regions run on the worker and not elsewhere") {
   std::thread::id self = std::this_thread::get_id();
   parallelRun(3, [&](unsigned) { CHECK(std::this_thread::get_id() == self); });
   CHECK(regionSum() == 499500);
+}
+
+static std::thread::id threadOfCall() {
+  std::thread::id thread;
+  ok(Worker::global().call([&]() -> llvm::Error {
+    CHECK(Worker::onWorkerThread());
+    thread = std::this_thread::get_id();
+    return llvm::Error::success();
+  }));
+  CHECK_FALSE(Worker::onWorkerThread());
+  return thread;
+}
+
+/// Waits until no command runs and the worker has noticed.
+static bool isCallerServed() {
+  for (int i = 0; i < 1000; ++i)
+    if (threadOfCall() == std::this_thread::get_id())
+      return true;
+  return false;
+}
+
+TEST_CASE("a call runs on its caller, and behind queued commands on the worker") {
+  CHECK(isCallerServed());
+  std::atomic<bool> ends{false};
+  int before = 0;
+  Worker::global().submit([&] {
+    while (!ends)
+      std::this_thread::yield();
+    before = 1;
+  });
+  std::thread release([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ends = true;
+  });
+  CHECK(threadOfCall() != std::this_thread::get_id());
+  CHECK(before == 1);
+  release.join();
+}
+
+TEST_CASE("commands that come while a caller runs wait for it") {
+  CHECK(isCallerServed());
+  std::atomic<int> order{0};
+  int ofCall = 0, ofCommand = 0;
+  ok(Worker::global().call([&]() -> llvm::Error {
+    std::thread([&] { Worker::global().submit([&] { ofCommand = ++order; }); }).join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ofCall = ++order;
+    return llvm::Error::success();
+  }));
+  ok(Worker::global().drain());
+  CHECK((ofCall == 1 && ofCommand == 2));
+}
+
+TEST_CASE("callers take turns, one at a time") {
+  std::atomic<int> inside{0}, most{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i)
+        ok(Worker::global().call([&]() -> llvm::Error {
+          most = std::max(most.load(), ++inside);
+          --inside;
+          return llvm::Error::success();
+        }));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(most == 1);
 }
 
 TEST_CASE("the number of threads can be set within bounds") {

@@ -201,7 +201,14 @@ private:
   std::map<Signature, Variants> bySignature; // the latest recorded first
 };
 
-Calls::Calls(bool fuse) : fuse(fuse), recordings(std::make_shared<Recordings>()) {}
+Calls::Calls(bool fuse, Numerics numerics)
+    : fuse(fuse), numerics(numerics), recordings(std::make_shared<Recordings>()) {}
+
+static eager::GraphOptions optionsOf(Numerics numerics) {
+  eager::GraphOptions options;
+  options.numerics = numerics == Numerics::Fast ? tess::ir::Numerics::Fast : tess::ir::Numerics::Strict;
+  return options;
+}
 
 std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &function) {
   if (runsEagerly())
@@ -277,12 +284,12 @@ void Calls::compile(Variant &variant, llvm::ArrayRef<eager::TensorRef> arguments
     if (std::shared_ptr<Variant> known = recordings->nearest(variant, arguments))
       variant.share(*known);
   if (variant.sized)
-    variant.program = valueOrThrow(variant.sized->get(arguments, {}, fuse));
+    variant.program = valueOrThrow(variant.sized->get(arguments, optionsOf(numerics), fuse));
   if (variant.program)
     return;
   variant.isFixed |= variant.sized != nullptr;
   variant.sized = nullptr;
-  variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
+  variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, optionsOf(numerics), fuse));
 }
 
 /// The same for a call in which data decides sizes; false where no program serves whatever it decides.
@@ -427,7 +434,7 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
                                                 " inputs and " + std::to_string(recorded.numResults) +
                                                 " outputs, got " + std::to_string(dump.inputs.size()) + " and " +
                                                 std::to_string(dump.outputs.size()));
-  eager::GraphOptions options;
+  eager::GraphOptions options = optionsOf(numerics);
   options.argumentNames = dump.inputs;
   options.outputNames = dump.outputs;
   addDims(dump, *recorded.recording, options);
@@ -437,64 +444,6 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   file.targets = dump.targets;
   file.metadata = dump.metadata;
   valueOrThrow(eager::dumpProgram(path, recorded.recording, "the function", options, file));
-}
-
-//===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-std::vector<Tensor> Program::operator()(const std::vector<Tensor> &inputs) const {
-  return tensorsOf(valueOrThrow(program->run(refs(inputs))));
-}
-
-std::map<std::string, Tensor> Program::run(const std::map<std::string, Tensor> &given) const {
-  std::vector<std::string> names = inputs();
-  std::vector<Tensor> list;
-  for (const std::string &name : names)
-    if (auto it = given.find(name); it != given.end())
-      list.push_back(it->second);
-  if (list.size() != names.size() || given.size() != names.size()) {
-    std::vector<std::string> got;
-    for (const auto &[name, tensor] : given)
-      got.push_back(name);
-    throw Error(ErrorCode::NotFound,
-                "run: inputs must be [" + llvm::join(names, ", ") + "], got [" + llvm::join(got, ", ") + "]");
-  }
-  std::map<std::string, Tensor> results;
-  for (auto [name, result] : llvm::zip(outputs(), (*this)(list)))
-    results[name] = result;
-  return results;
-}
-
-std::vector<std::string> Program::inputs() const { return program->inputs(); }
-std::vector<std::string> Program::outputs() const { return program->outputs(); }
-
-std::map<std::string, Tensor> Program::state() const {
-  std::map<std::string, Tensor> values;
-  for (auto &[name, value] : program->state())
-    values[name] = Tensor(std::move(value));
-  return values;
-}
-
-void Program::setState(const std::map<std::string, Tensor> &values) const {
-  std::vector<std::pair<std::string, eager::TensorRef>> list;
-  for (const auto &[name, value] : values)
-    list.emplace_back(name, value.ref());
-  checkOrThrow(program->setState(list));
-}
-
-std::vector<Dim> Program::dims() const {
-  std::vector<Dim> dims;
-  for (const auto &symbol : program->executable().symbols)
-    dims.push_back({symbol.name, symbol.min, symbol.max});
-  return dims;
-}
-
-uint64_t Program::plannedBytes() const { return program->plannedBytes(); }
-std::string Program::graphText() const { return program->graphText(); }
-
-Program load(const std::string &path, bool allowCode) {
-  return Program(valueOrThrow(eager::TracedProgram::load(path, allowCode)));
 }
 
 } // namespace tessera::jit

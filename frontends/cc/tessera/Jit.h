@@ -30,6 +30,10 @@ struct GraphOptions;
 
 namespace tessera::jit {
 
+/// How far a program may be from the results of its operators one by one: not a bit, or by roundings, where products
+/// and sums with constants, such as a batch normalisation behind a convolution in a file, are taken in another order.
+enum class Numerics : uint8_t { Strict, Fast };
+
 /// A dimension that is free at run time; equal names are one dimension.
 struct Dim {
   std::string name;
@@ -59,7 +63,7 @@ public:
   /// The traced function over lists of tensors.
   using Function = std::function<std::vector<Tensor>(llvm::ArrayRef<Tensor>)>;
 
-  explicit Calls(bool fuse);
+  Calls(bool fuse, Numerics numerics);
   /// Runs a call, eagerly or compiled. `function` must live as long as this.
   std::vector<Tensor> call(std::vector<Tensor> arguments, const Function &function);
   void dump(const std::string &path, const DumpOptions &options) const;
@@ -80,6 +84,7 @@ private:
   std::vector<Tensor> runForData(Variant &variant, llvm::ArrayRef<Tensor> arguments, llvm::Error refused);
 
   bool fuse;
+  Numerics numerics;
   std::shared_ptr<Recordings> recordings; // shared with copies
 };
 
@@ -118,7 +123,8 @@ template <typename... T> struct FromList<std::tuple<T...>> {
 /// call. Copies share the function.
 template <typename F> class Trace {
 public:
-  Trace(F function, bool fuse) : function(std::make_shared<F>(std::move(function))), calls(fuse) {}
+  Trace(F function, bool fuse, Numerics numerics)
+      : function(std::make_shared<F>(std::move(function))), calls(fuse, numerics) {}
 
   template <typename... T> auto operator()(const T &...arguments) {
     using Result = decltype(invoke(*function, std::array<Tensor, sizeof...(T)>(), std::index_sequence_for<T...>()));
@@ -151,7 +157,9 @@ private:
 };
 
 /// Traces `function`. `fuse`: operators share kernels, which changes no bit.
-template <typename F> Trace<F> trace(F function, bool fuse = true) { return Trace<F>(std::move(function), fuse); }
+template <typename F> Trace<F> trace(F function, bool fuse = true, Numerics numerics = Numerics::Strict) {
+  return Trace<F>(std::move(function), fuse, numerics);
+}
 
 /// A program from a file, with the state that its function updates (Trace::dump): each run goes on where the last one
 /// ended. Thread-safe: runs take turns. Copies share the state; each load() has its own.

@@ -53,7 +53,7 @@ template <typename T> struct Tile {
   std::vector<T> computed(const Kernel &kernel, std::vector<T> before, int64_t chunk) {
     CallArguments call = callArguments(
         {rows, columns, lines},
-        {{lhs.data(), {lines, 0, 1}}, {rhs.data(), {0, lines * 16, 16}}, {before.data(), {columns + 1, 1, 0}}}, {});
+        {{lhs.data(), {lines, 0, 1}}, {rhs.data(), {0, lines * 16, 16}}, {before.data(), {columns + 1, 16, 0}}}, {});
     kernel.runChunk(call, chunk);
     return before;
   }
@@ -109,9 +109,9 @@ TEST_CASE("a kernel that contracts has one tile of one product") {
       changed("parallel=2", "parallel=1") ==
       "kernel: a chunked kernel must have groups of rows, columns and lines, no bound and no attribute, got 1 parallel "
       "and 1 reduced groups");
-  CHECK(
-      changed("n2 = contract n0 n1 : f32", "n2 = contract n0 n1 : f64") ==
-      "kernel: a contraction must have loads of f32 or f64 and their type, or of bf16 and f32, got node 2 f32 f32 f64");
+  CHECK(changed("n2 = contract n0 n1 : f32", "n2 = contract n0 n1 : f64") ==
+        "kernel: a contraction must be of f32 or f64 in their type, of bf16 in f32, or of i8 or u8 by i8 in i32, got "
+        "node 2 f32 f32 f64");
   CHECK(changed("store n2", "n3 = exp n2 : f32\nstore n3") ==
         "kernel: a chunked kernel must store its one contraction as it is, got another");
 }

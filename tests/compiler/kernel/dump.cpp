@@ -1,7 +1,7 @@
 //===- dump.cpp - the code of a kernel's text, for FileCheck --------------===//
 //
-// usage: kernel_dump FILE KERNEL TARGET llvm|asm; the kernel's text stands in FILE
-// between a line "KERNEL:" and the next empty line.
+// usage: kernel_dump FILE KERNEL TARGET[+FEATURE] llvm|asm; the kernel's text stands
+// in FILE between a line "KERNEL:" and the next empty line.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/kernel/KernelSpec.h"
@@ -30,9 +30,12 @@ llvm::Expected<std::string> dump(char **arguments) {
   llvm::Expected<KernelSpec> spec = read(arguments[0], arguments[1]);
   if (!spec)
     return spec.takeError();
-  llvm::Expected<TargetSpec> target = TargetSpec::parse(arguments[2]);
+  auto [level, feature] = llvm::StringRef(arguments[2]).split('+');
+  llvm::Expected<TargetSpec> target = TargetSpec::parse(level);
   if (!target)
     return target.takeError();
+  if (!feature.empty())
+    target->features += ",+" + feature.str();
   auto generator = CodeGenerator::create(*target);
   if (!generator)
     return generator.takeError();
@@ -43,7 +46,7 @@ llvm::Expected<std::string> dump(char **arguments) {
 
 int main(int argc, char **argv) {
   if (argc != 5) {
-    llvm::errs() << "usage: kernel_dump FILE KERNEL TARGET llvm|asm\n";
+    llvm::errs() << "usage: kernel_dump FILE KERNEL TARGET[+FEATURE] llvm|asm\n";
     return 2;
   }
   llvm::Expected<std::string> text = dump(argv + 1);

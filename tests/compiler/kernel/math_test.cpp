@@ -319,6 +319,47 @@ TEST_CASE("functions of two float64 keep their bound") {
     checkBinary<double>(f);
 }
 
+TEST_CASE("shorter forms keep their bound and have one result") {
+  const Unary shorter[] = {{ScalarFn::Sigmoid, sigmoid}, {ScalarFn::Tanh, tanhl}};
+  std::vector<float> x = arguments<float>(17, 60000);
+  for (uint64_t bits = 0; bits < uint64_t(1) << 32; bits += 9973) // each range alike
+    x.push_back(fromBits<float>(bits));
+  for (const Unary &f : shorter) {
+    std::vector<float> first;
+    for (const std::string &target : targetsHere()) {
+      SpecBuilder s;
+      int node = s.apply(f.fn, DType::Float32, {s.input(DType::Float32)});
+      s.spec.nodes[node].isShort = true;
+      s.output(node, DType::Float32);
+      std::vector<float> got(x.size());
+      Kernel(s.spec, target).run({int64_t(x.size())}, {{x.data(), {1}}, {got.data(), {1}}});
+      double worst = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        long double exact = f.reference(x[i]);
+        bool isTiny = f.fn == ScalarFn::Sigmoid && x[i] < -87;
+        worst = std::max(worst, isTiny ? double(got[i] - exact) / 0x1p-126 : ulpError(got[i], exact));
+      }
+      INFO(infoOf(f.fn).name << " on " << target);
+      CHECK(worst <= 2.5);
+      CHECK(worst > 1.5); // the long form is nearer
+      CHECK((first.empty() || llvm::equal(first, got, [](float a, float b) { return a == b || std::isnan(a + b); })));
+      first = got;
+    }
+  }
+}
+
+TEST_CASE("what has no shorter form is not short") {
+  auto refusal = [](const std::string &node, const std::string &dtype) {
+    return refusalOf("kernel parallel=1 reduced=0 lanes=parallel attrs=0\no0 = input " + dtype +
+                     " contiguous\no1 = output " + dtype + " contiguous\nn0 = load o0 : " + dtype + "\nn1 = " + node +
+                     " n0 : " + dtype + " short\nstore n1 o1\n");
+  };
+  CHECK(refusal("tanh", "f16") == "");
+  for (const char *dtype : {"f32", "f64"})
+    CHECK(refusal(std::string(dtype) == "f32" ? "exp" : "tanh", dtype) ==
+          "kernel: a node that is short must apply a function that has a shorter form, got node 1");
+}
+
 TEST_CASE("a scalar expansion gives the bits of a lane") {
   std::vector<float> x = {0.3f, -1.7f, 42, 1e7f, 3e30f, -0.0f, 1e-40f, std::numeric_limits<float>::infinity()};
   for (const Unary &f : kUnary)

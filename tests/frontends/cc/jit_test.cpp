@@ -293,6 +293,23 @@ TEST_CASE("a program goes through a file") {
   CHECK(thrown([&] { (void)program.run({{"z", uniform({1, 3})}}); })->code() == ErrorCode::NotFound);
 }
 
+TEST_CASE("numerics of a function are those of its program and its file") {
+  auto third = [](const Tensor &x) { return x / 3.0f / 7.0f; };
+  auto strict = jit::trace(third), fast = jit::trace(third, /*fuse=*/true, jit::Numerics::Fast);
+  Tensor x = uniform({1000});
+  auto eager = strict(x).toBytes();
+  CHECK(strict(x).toBytes() == eager);
+  CHECK(fast(x).toBytes() == eager); // the first call is eager
+  auto joined = fast(x).toBytes();
+  CHECK(joined != eager);
+  strict.dump(pathOf("strict.tess"));
+  fast.dump(pathOf("fast.tess"));
+  for (bool allowCode : {false, true}) {
+    CHECK(jit::load(pathOf("strict.tess"), allowCode)({x})[0].toBytes() == eager);
+    CHECK(jit::load(pathOf("fast.tess"), allowCode)({x})[0].toBytes() == joined);
+  }
+}
+
 TEST_CASE("one tensor for several arguments is several inputs of the file") {
   Tensor weight = tensor({3.0f});
   auto sum = jit::trace([](const Tensor &x, const Tensor &y) { return x * 2.0f + y * 3.0f; });

@@ -185,19 +185,49 @@ def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
     return out, *(momentum * old + (1 - momentum) * new for old, new in moved)
 
 
-def attention(query, key, value, attn_mask, is_causal, scale):
-    """Attention Is All You Need, eq. 1, and its weights; zeros where no key is left."""
+def _scores(query, key, attn_mask, is_causal, scale):
     scores = (query.shape[-1] ** -0.5 if scale is None else scale) * query @ key.swapaxes(-1, -2)
     if attn_mask is not None:
         is_bool = attn_mask.dtype == bool
         scores = np.where(attn_mask, scores, -np.inf) if is_bool else scores + attn_mask
     if is_causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return scores
+
+
+def attention(query, key, value, attn_mask, is_causal, scale):
+    """Attention Is All You Need, eq. 1, and its weights; zeros where no key is left."""
+    scores = _scores(query, key, attn_mask, is_causal, scale)
     top = scores.max(-1, keepdims=True, initial=np.finfo(float).min)
     e = np.exp(scores - top)
     weights = e / np.maximum(e.sum(-1, keepdims=True), np.finfo(float).tiny)
     out = weights @ value
     return out, np.broadcast_to(weights, (*out.shape[:-1], weights.shape[-1]))
+
+
+def attention_and_sums(query, key, value, attn_mask, is_causal, scale):
+    """The result of attention, and the logarithms of the sums of its exponentials."""
+    out, _ = attention(query, key, value, attn_mask, is_causal, scale)
+    scores = _scores(query, key, attn_mask, is_causal, scale)
+    with np.errstate(divide="ignore"):
+        sums = np.logaddexp.reduce(scores, -1, initial=-np.inf)
+    return out, np.broadcast_to(sums, out.shape[:-1])
+
+
+def gradients_of_attention(query, key, value, logsumexp, delta, dout, attn_mask, is_causal,
+                           scale):  # fmt: skip
+    """The gradients of queries, keys and values, from weights that sums give."""
+    scores = _scores(query, key, attn_mask, is_causal, scale)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    weights = np.exp(scores - logsumexp[..., None])
+    dscores = weights * (dout @ value.swapaxes(-1, -2) - delta[..., None])
+    dquery = scale * dscores @ key
+    dkey = scale * dscores.swapaxes(-1, -2) @ query
+    dvalue = weights.swapaxes(-1, -2) @ dout
+    leading = dscores.shape[:-2]
+    return tuple(
+        np.broadcast_to(each, (*leading, *each.shape[-2:])) for each in (dquery, dkey, dvalue)
+    )
 
 
 def attention_backward(query, key, value, weights, dout, dweights, scale):

@@ -1,5 +1,6 @@
 """For each constraint, by its label, a call that breaks it: shapes and attributes."""
 
+from tests.records.refusals.attention import ATTENTION
 from tests.records.refusals.index import INDEX
 from tests.records.refusals.linalg import LINALG
 from tests.records.refusals.vision import VISION
@@ -9,6 +10,7 @@ BINARY = ["2,3", "4"]
 NORM = ["2,3,4,4", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"]
 
 REFUSALS = {
+    **ATTENTION,
     **INDEX,
     **LINALG,
     **VISION,
@@ -206,68 +208,6 @@ REFUSALS = {
     "rms_norm.scale_must_have_the_axes_k": (["4,8", "4,8"], ""),
     "rms_norm.dimensions_k_must_match": (["4,8", "7"], ""),
     "roll.axis_must_be_an_axis_of_x": (["2,3"], "shift=1;axis=2"),
-    "rotary_embedding.x_must_have_rank_at_least_1": (["", "2", "2"], ""),
-    "rotary_embedding.dimensions_P_must_broadcast": (["4", "2", "3"], ""),
-    "rotary_embedding.last_axis_of_x_must_have_an_even_size": (["5", "2", "2"], ""),
-    "rotary_embedding.cos_and_sin_must_broadcast_to_the_pairs_of_x": (["4", "4", "4"], ""),
-    "scaled_dot_product_attention.query_must_have_rank_at_least_2": (["3", "5,3", "5,2"], ""),
-    "scaled_dot_product_attention.key_must_have_rank_at_least_2": (["4,3", "3", "5,2"], ""),
-    "scaled_dot_product_attention.value_must_have_rank_at_least_2": (["4,3", "5,3", "5"], ""),
-    "scaled_dot_product_attention.dimensions_B_must_broadcast": (["2,4,3", "3,5,3", "5,2"], ""),
-    "scaled_dot_product_attention.dimension_E_must_match": (["4,3", "5,2", "5,2"], ""),
-    "scaled_dot_product_attention.dimension_S_must_match": (["4,3", "5,3", "6,2"], ""),
-    "scaled_dot_product_attention.attn_mask_must_broadcast_to_the_weights": (
-        ["4,3", "5,3", "5,2", "4,4"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.query_must_have_rank_at_least_2": (
-        ["3", "5,3", "5,2", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.key_must_have_rank_at_least_2": (
-        ["4,3", "3", "5,2", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.value_must_have_rank_at_least_2": (
-        ["4,3", "5,3", "5", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.weights_must_have_rank_at_least_2": (
-        ["4,3", "5,3", "5,2", "5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dout_must_have_rank_at_least_2": (
-        ["4,3", "5,3", "5,2", "4,5", "2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dweights_must_have_rank_at_least_2": (
-        ["4,3", "5,3", "5,2", "4,5", "4,2", "5"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dimensions_B_must_broadcast": (
-        ["2,4,3", "3,5,3", "5,2", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dimension_L_must_match": (
-        ["4,3", "5,3", "5,2", "4,5", "3,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dimension_E_must_match": (
-        ["4,3", "5,2", "5,2", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dimension_S_must_match": (
-        ["4,3", "5,3", "6,2", "4,5", "4,2"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.dimension_V_must_match": (
-        ["4,3", "5,3", "5,2", "4,5", "4,3"],
-        "",
-    ),
-    "scaled_dot_product_attention_backward.weights_must_have_every_leading_axis": (
-        ["2,4,3", "5,3", "5,2", "4,5", "4,2"],
-        "",
-    ),
     "sgd_update.lr_must_have_rank_0": (["3", "3", "3", "1"], ""),
     "sgd_update.dimensions_D_must_broadcast": (["3", "4", "3", ""], ""),
     "slice.in_bounds_must_be_distinct_axes_of_x": (["2"], "starts=[0];stops=[1];in_bounds=[0, 0]"),

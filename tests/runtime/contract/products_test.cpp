@@ -28,12 +28,19 @@ template <> struct Sum<double> {
 };
 template <typename T> using SumOf = typename Sum<T>::type;
 
-/// Operands row-major, or as transposed matrices.
-template <typename T> class Case {
+template <typename T> constexpr DType kDTypeOf = DType::Float32;
+template <> constexpr DType kDTypeOf<double> = DType::Float64;
+template <> constexpr DType kDTypeOf<F16> = DType::Float16;
+template <> constexpr DType kDTypeOf<BF16> = DType::BFloat16;
+
+/// Operands row-major, or as transposed matrices; L and R are of the left and the right one, T of results.
+template <typename L, typename R = L, typename T = L> class Case {
 public:
-  Case(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, bool transposesLhs, bool transposesRhs)
-      : m(m), n(n), k(k), lhs(fill(batch * m * k)), rhs(fill(batch * k * n)) {
-    shape = {dtype, m, n, k, 1, 1, 1, 1, {}, {}};
+  Case(int64_t batch, int64_t m, int64_t n, int64_t k, bool transposesLhs, bool transposesRhs)
+      : m(m), n(n), k(k), lhs(fill<L>(batch * m * k)), rhs(fill<R>(batch * k * n)) {
+    shape = {kDTypeOf<L>, m, n, k, 1, 1, 1, 1, {}, {}};
+    shape.rightDType = kDTypeOf<R>;
+    shape.resultDType = kDTypeOf<T>;
     (transposesLhs ? shape.lhsColumn : shape.lhsRow) = transposesLhs ? m : k;
     (transposesRhs ? shape.rhsColumn : shape.rhsRow) = transposesRhs ? k : n;
     for (int64_t i = 0; i < batch; ++i) {
@@ -42,20 +49,30 @@ public:
     }
   }
 
+  static constexpr bool kHasPairs = std::is_same_v<L, BF16> && std::is_same_v<R, BF16>;
+
+  /// Has chunks of so many lines added to ones.
+  void addChunks(int64_t lines, bool lastFirst) {
+    shape.chunkLines = lines;
+    shape.lastFirst = lastFirst;
+    shape.addsToResults = true;
+  }
+
   std::vector<T> expected() const {
-    const int64_t chunk = kContractLines * (std::is_same_v<T, BF16> ? 2 : 1);
+    const int64_t chunk = shape.chunkLines * (kHasPairs ? 2 : 1);
     std::vector<T> out;
     for (int64_t i = 0; i < int64_t(shape.lhsAt.size()); ++i)
       for (int64_t r = 0; r < m; ++r)
         for (int64_t c = 0; c < n; ++c) {
           // Sums of more than 64 chunks are added in float64.
-          const bool isDeep = k > 64 * chunk;
+          const bool isDeep = k > 64 * chunk && !shape.addsToResults;
           double wide = 0;
-          SumOf<T> total = 0;
-          for (int64_t first = 0; first < k; first += chunk) {
+          SumOf<T> total = SumOf<T>(shape.addsToResults);
+          for (int64_t number = 0; number * chunk < k; ++number) {
+            const int64_t first = (shape.lastFirst ? (k - 1) / chunk - number : number) * chunk;
             SumOf<T> sum = sumOf(i, r, c, first, std::min(first + chunk, k));
-            total = first ? total + sum : sum;
-            wide = first ? wide + double(sum) : double(sum);
+            total = number || shape.addsToResults ? total + sum : sum;
+            wide = number ? wide + double(sum) : double(sum);
           }
           if (isDeep)
             total = SumOf<T>(wide);
@@ -67,7 +84,7 @@ public:
   std::vector<T> computed(unsigned threads, const Kernels *kernels = nullptr) const {
     Products products(shape, threads, kernels);
     std::vector<char> workspace(products.workspaceBytes() + 64);
-    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n));
+    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n), narrow<T>(SumOf<T>(shape.addsToResults)));
     auto *memory = reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(workspace.data()), 64));
     auto run = [&] { products.run(lhs.data(), rhs.data(), out.data(), memory); };
     llvm::cantFail(Worker::global().call([&] { return run(), llvm::Error::success(); }));
@@ -95,13 +112,15 @@ public:
   }
 
   /// Sets an element of an operand, by its place in memory.
-  void set(bool ofLhs, size_t place, T value) { (ofLhs ? lhs : rhs)[place] = value; }
+  void set(bool ofLhs, size_t place, L value) { (ofLhs ? lhs : rhs)[place] = value; }
+
+  DType ofKernel() const { return shape.ofKernel(); }
 
 private:
-  std::vector<T> fill(int64_t count) {
-    std::vector<T> list;
+  template <typename E> std::vector<E> fill(int64_t count) {
+    std::vector<E> list;
     for (int64_t i = 0; i < count; ++i)
-      list.push_back(narrow<T>(SumOf<T>(std::uniform_real_distribution<double>(-1, 1)(engine))));
+      list.push_back(narrow<E>(SumOf<E>(std::uniform_real_distribution<double>(-1, 1)(engine))));
     return list;
   }
 
@@ -113,7 +132,7 @@ private:
   /// Adds the later one of two bfloat16 numbers in a line first.
   SumOf<T> sumOf(int64_t i, int64_t r, int64_t c, int64_t begin, int64_t end) const {
     SumOf<T> total = 0;
-    if constexpr (std::is_same_v<T, BF16>)
+    if constexpr (kHasPairs)
       for (int64_t at = begin; at < end; at += 2)
         total = step(i, r, c, at, at + 1 < end ? step(i, r, c, at + 1, total) : total);
     else
@@ -124,7 +143,8 @@ private:
 
   std::mt19937_64 engine{5};
   int64_t m, n, k;
-  std::vector<T> lhs, rhs;
+  std::vector<L> lhs;
+  std::vector<R> rhs;
   ProductShape shape;
 };
 
@@ -132,19 +152,18 @@ template <typename T> bool sameBits(const std::vector<T> &a, const std::vector<T
   return a.size() == b.size() && !std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
 }
 
-template <typename T> void checkEverywhere(const Case<T> &product, DType dtype) {
-  const std::vector<T> expected = product.expected();
+template <typename... Ts> void checkEverywhere(const Case<Ts...> &product) {
+  const auto expected = product.expected();
   for (unsigned threads : {1u, 2u, 3u, 8u})
     CHECK(sameBits(product.computed(threads), expected));
-  const DType ofKernel = LineForm(dtype).ofKernel;
   for (const char *level : kLevels)
-    if (const Kernels *kernels = Kernels::of(ofKernel, level)) {
+    if (const Kernels *kernels = Kernels::of(product.ofKernel(), level)) {
       INFO(level);
       CHECK(sameBits(product.computed(2, kernels), expected));
     }
 }
 
-template <typename T> void checkShapes(DType dtype) {
+template <typename... Ts> void checkShapes() {
   struct Sizes {
     int64_t batch, m, n, k;
   };
@@ -156,35 +175,57 @@ template <typename T> void checkShapes(DType dtype) {
     for (bool lhs : {false, true})
       for (bool rhs : {false, true}) {
         INFO(s.batch << " of " << s.m << "x" << s.k << " by " << s.k << "x" << s.n << " " << lhs << rhs);
-        checkEverywhere(Case<T>(dtype, s.batch, s.m, s.n, s.k, lhs, rhs), dtype);
+        checkEverywhere(Case<Ts...>(s.batch, s.m, s.n, s.k, lhs, rhs));
       }
 }
 
 } // namespace
 
-TEST_CASE("products of float32") { checkShapes<float>(DType::Float32); }
-TEST_CASE("products of float64") { checkShapes<double>(DType::Float64); }
-TEST_CASE("products of float16") { checkShapes<F16>(DType::Float16); }
-TEST_CASE("products of bfloat16") { checkShapes<BF16>(DType::BFloat16); }
+TEST_CASE("products of float32") { checkShapes<float>(); }
+TEST_CASE("products of float64") { checkShapes<double>(); }
+TEST_CASE("products of float16") { checkShapes<F16>(); }
+TEST_CASE("products of bfloat16") { checkShapes<BF16>(); }
+TEST_CASE("products of narrow floats in float32") {
+  checkShapes<F16, F16, float>();
+  checkShapes<BF16, BF16, float>();
+}
+TEST_CASE("products of two dtypes") {
+  checkShapes<float, BF16, float>();
+  checkShapes<BF16, float, float>();
+  checkShapes<F16, BF16, float>();
+}
 
-template <typename T> void checkPanels(DType dtype) {
+template <typename... Ts> void checkPanels() {
   for (auto [m, n, k] : {std::array<int64_t, 3>{1, 32, 300}, {40, 45, 513}, {300, 96, 70}})
     for (bool isTransposed : {false, true})
       for (unsigned threads : {1u, 2u}) {
-        Case<T> product(dtype, 1, m, n, k, false, isTransposed);
+        Case<Ts...> product(1, m, n, k, false, isTransposed);
         CHECK(sameBits(product.computedByPanels(threads), product.computed(1)));
       }
 }
 
+TEST_CASE("chunks of fewer lines are added to what is there, from the first or the last") {
+  for (bool lastFirst : {false, true})
+    for (int64_t lines : {1, 3, 16, 256})
+      for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1}, {40, 45, 5}, {300, 130, 70}}) {
+        Case<float> product(1, m, n, lines * k, true, false);
+        product.addChunks(lines, lastFirst);
+        checkEverywhere(product);
+      }
+}
+
 TEST_CASE("a right operand that was packed before gives the same bits") {
-  checkPanels<float>(DType::Float32);
-  checkPanels<double>(DType::Float64);
-  checkPanels<F16>(DType::Float16);
-  checkPanels<BF16>(DType::BFloat16);
+  checkPanels<float>();
+  checkPanels<double>();
+  checkPanels<F16>();
+  checkPanels<BF16>();
+  checkPanels<BF16, BF16, float>();
+  checkPanels<float, F16, float>();
+  checkPanels<float, BF16, float>();
 }
 
 TEST_CASE("numbers of bfloat16 below the normal ones are zeros on every level") {
-  Case<BF16> product(DType::BFloat16, 1, 20, 40, 64, false, false);
+  Case<BF16> product(1, 20, 40, 64, false, false);
   for (size_t i = 0; i < 64; ++i) {
     product.set(true, i * 20, BF16{uint16_t(0x40 + i)});
     product.set(false, i * 39, BF16{uint16_t(0x0100 + i)});
@@ -199,7 +240,7 @@ TEST_CASE("numbers of bfloat16 below the normal ones are zeros on every level") 
 }
 
 TEST_CASE("what is no number stays in its rows and columns") {
-  Case<float> product(DType::Float32, 1, 20, 45, 300, false, false);
+  Case<float> product(1, 20, 45, 300, false, false);
   product.set(true, 7 * 300 + 5, NAN);
   product.set(false, 3 * 45 + 44, NAN); // in the last, partial panel
   std::vector<float> out = product.computed(2);

@@ -356,10 +356,15 @@ States multiHeadAttention(const Tensor &query, const Tensor &key, const Tensor &
   Tensor q = splitHeads(functional::linear(query, qProjWeight, qProjBias), numHeads);
   Tensor k = splitHeads(functional::linear(key, kProjWeight, kProjBias), numHeads);
   Tensor v = splitHeads(functional::linear(value, vProjWeight, vProjBias), numHeads);
-  std::vector<Tensor> attended = functional::scaled_dot_product_attention(q, k, v, joinMasks(masks), isCausal);
-  Tensor out = attended[0], weights = attended[1];
-  if (training && attnDropout != 0)
-    out = functional::matmul(dropout(weights, attnDropout), v);
+  const bool drops = training && attnDropout != 0;
+  Tensor out, weights;
+  if (drops || needWeights) {
+    std::vector<Tensor> attended = functional::scaled_dot_product_attention(q, k, v, joinMasks(masks), isCausal);
+    weights = attended[1];
+    out = drops ? functional::matmul(dropout(weights, attnDropout), v) : attended[0];
+  } else {
+    out = functional::attention(q, k, v, joinMasks(masks), isCausal)[0];
+  }
   out = functional::reshape(functional::swapaxes(out, -3, -2), query.shape());
   out = dropout(functional::linear(out, outProjWeight, outProjBias), outDropout, training);
   if (!needWeights)

@@ -1,0 +1,90 @@
+//===- LineProducts.cpp - a row's element by a line of a panel ------------===//
+#include "compiler/emit/LineProducts.h"
+
+#include "compiler/lanes/LaneConversion.h"
+
+namespace tess::compiler {
+
+/// The elements of a line for each column; quads and pairs are read as one word.
+static Elem readElem(const ContractForm &form) {
+  switch (form.lines) {
+  case ContractForm::Lines::Numbers:
+    return computeElem(form.sum);
+  case ContractForm::Lines::Bytes:
+    return Elem::I8;
+  case ContractForm::Lines::Pairs:
+  case ContractForm::Lines::Quads:
+  case ContractForm::Lines::Nibbles:
+    return Elem::I32;
+  }
+  llvm_unreachable("covered switch");
+}
+
+LineProducts::LineProducts(const ContractForm &form, const ContractInstructions &instructions, LaneBuilder &b)
+    : form(form), has(instructions), b(b), sum(computeElem(form.sum)), read(readElem(form)),
+      hasOffset(form.lines == Lines::Quads && form.left == DType::Int8 && instructions.quads) {}
+
+unsigned LineProducts::columnBytes() const { return elemBytes(read); }
+
+V LineProducts::row(mlir::Value address) {
+  V element = b.splat(b.load(address, streams() ? sum : read, false));
+  return hasOffset ? element ^ element.ci(0x80808080) : element;
+}
+
+V LineProducts::line(mlir::Value address) { return b.load(address, read, true); }
+
+V LineProducts::columns(V line, unsigned step) {
+  constexpr unsigned kBits = 4;
+  constexpr float kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1};
+  if (form.lines == Lines::Bytes)
+    return b.convert(b.convert(line, Elem::I32), sum);
+  if (form.lines != Lines::Nibbles)
+    return line;
+  if (has.wide && !numbers)
+    numbers = b.constantLanes(kNumbers);
+  if (has.wide)
+    return b.permute(numbers, step ? lshr(line, step * kBits) : line);
+  return b.convert(ashr(shl(line, bitWidth(read) - kBits - step * kBits), bitWidth(read) - kBits), sum);
+}
+
+V LineProducts::add(V row, V columns, V total) {
+  switch (form.lines) {
+  case Lines::Pairs:
+    return addPairs(row, columns, total);
+  case Lines::Quads:
+    return addQuads(row, columns, total);
+  case Lines::Numbers:
+  case Lines::Bytes:
+  case Lines::Nibbles:
+    return fma(row, columns, total);
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// The product of the odd elements is added first, then that of the even ones.
+V LineProducts::addPairs(V x, V y, V total) {
+  if (has.pairs)
+    return b.dotPairs(x, y, total);
+  auto odd = [&](V bits) { return b.bitcast(bits & bits.ci(0xffff0000), Elem::F32); };
+  auto even = [&](V bits) { return b.bitcast(shl(bits, 16), Elem::F32); };
+  return fma(even(x), even(y), fma(odd(x), odd(y), total));
+}
+
+/// The even or the odd bytes of words as numbers of 16 bits.
+V LineProducts::bytesOf(V words, bool odd, bool isUnsigned) {
+  LaneBuilder::WithLanes halves(b, 2 * kLanes);
+  V pairs = b.bitcast(words, Elem::I16);
+  if (isUnsigned)
+    return odd ? lshr(pairs, 8) : pairs & pairs.ci(0xff);
+  return ashr(odd ? pairs : shl(pairs, 8), 8);
+}
+
+V LineProducts::addQuads(V x, V y, V total) {
+  if (has.quads)
+    return b.dotQuads(x, y, total);
+  for (bool odd : {false, true})
+    total = total + b.dotHalves(bytesOf(x, odd, form.left == DType::UInt8), bytesOf(y, odd, false), has.wide);
+  return total;
+}
+
+} // namespace tess::compiler
