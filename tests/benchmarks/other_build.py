@@ -18,6 +18,7 @@ EXTRAS = {
     "TESS_SAMPLES": "ops/samples.json",
     "TESS_CODECS": "tests/benchmarks/executable_codecs",
     "TESS_EAGER_CACHE": "tests/benchmarks/eager_cache",
+    "TESS_QUANTIZED": "tests/benchmarks/quantized",
     "TESS_THRESHOLDS": "tests/benchmarks/thresholds",
 }
 

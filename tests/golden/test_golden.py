@@ -1,6 +1,7 @@
 """Every file of every version: unchanged, opens, gives the outputs that it always gave."""
 
 import hashlib
+import io
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.support.helper import same_bits
 GOLDEN = Path(__file__).parent
 VERSIONS = sorted(each for each in GOLDEN.iterdir() if each.is_dir() and each.name.isdigit())
 PROGRAMS = [path for folder in VERSIONS for path in sorted(folder.glob("*.tess"))]
+TRACED = [path for folder in VERSIONS for path in sorted(folder.glob("*.ckpt"))]
 TESS_RUN = Path("tools/tess-run").absolute()
 
 # oneDNN picks an implementation by its own version and by processor: the order of its sums, and so
@@ -151,6 +153,28 @@ def test_a_network_of_a_file_is_its_program(path, tmp_path):
     assert list(again.state_dict()) == list(first.state_dict())
     for _ in range(2):
         assert same_bits(again(**inputs), first(**inputs))
+
+
+@pytest.mark.parametrize("path", TRACED, ids=map(label, TRACED))
+def test_a_traced_module(path):
+    """Loads without its classes, is saved again as it was, and computes what it did."""
+    inputs, outputs = arrays_of(path)
+    file = tessera.load(path)
+    net = file["net"]
+    assert file["bias"] is net.conv.bias
+    for _ in range(2):
+        found = write.traced_outputs(net, inputs)
+        assert set(found) == set(outputs)
+        for name, value in found.items():
+            check(name, value.numpy(), outputs[name], _core.bits_changes()[-1][0])
+        again = io.BytesIO()
+        tessera.save({"net": net, "bias": file["bias"]}, again)
+        net = tessera.load(io.BytesIO(again.getvalue()))["net"]
+    assert len(net.inner.graphs) == 2
+
+
+def test_the_newest_version_has_a_traced_module():
+    assert TRACED[-1].parent == VERSIONS[-1]
 
 
 @pytest.mark.parametrize("path", with_code, ids=map(label, with_code))

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import jit
-from tessera.autodiff import GradManager
+import tessera.module as M  # noqa: N812
+from tessera import amp, core, jit
+from tessera.autodiff import GradManager, no_grad
+from tessera.traced_module import trace_module
 
 from frontends.examples.digits_net import Training, load_digits
 from tests.records import samples as S  # noqa: N812
@@ -173,6 +175,77 @@ def write_features(folder):
     write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: jit.Dim("rows", 1, 64)}})
 
 
+class Inner(M.Module):
+    """Is called in two ways, so that it has two graphs."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.scales = (
+            M.LayerNorm(6),
+            [tessera.Parameter([0.5]), tessera.Parameter([2.0])],
+        )
+
+    def forward(self, x, which=0):
+        """The first or the second scale."""
+        return self.norm(x) * self.scales[which]
+
+
+class Whole(M.Module):
+    """Has every kind of expression, loops and branches, contexts and constants."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = M.Conv2d(3, 4, 3, padding="same"), M.BatchNorm2d(4)
+        self.layers = M.ModuleList([M.Linear(6, 6), M.GELU("tanh"), M.LSTM(6, 6)])
+        self.inner, self.seen = Inner(), tessera.Tensor(np.zeros(6, "float32"))
+
+    def forward(self, image, more):
+        """Several outputs, in a dict and a tuple."""
+        rows = F.reshape(self.bn(self.conv(image)), (image.shape[0] * 4, -1))[:, :6]
+        rows = self.layers[1](self.layers[0](rows)) + more["bias"]
+        last, states = F.scan(lambda s, row: (s * 0.5 + row, s - row), rows[0], rows)
+        self.seen = F.cond(last.sum() > 0, lambda x: x * 2, lambda x: x - rows[1], last)
+        (soft,) = core.apply(core.ops.builtin.Softmax(axis=1), self.inner(rows))
+        with no_grad(), amp.autocast(enabled=False):
+            twice = F.concat([self.inner(rows, which=1), rows * np.float32(3)], axis=0)
+        sequence, _ = self.layers[2](F.expand_dims(states, 1))
+        bits = F.abs(more["bias"]) * tessera.Tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+        return {"linear": (rows, states, soft, twice, sequence), "bits": [bits, last.shape]}
+
+
+def write_traced(folder):
+    """A traced module in a checkpoint: `traced.ckpt`, and its inputs and outputs."""
+    path = folder / "traced.ckpt"
+    if path.exists():
+        return
+    tessera.seed(0)
+    draw = np.random.default_rng(0)
+    inputs = {"image": draw.standard_normal((2, 3, 5, 4), dtype="float32"),
+              "bias": draw.standard_normal(6, dtype="float32")}  # fmt: skip
+    traced = trace_module(Whole().eval(), *traced_arguments(inputs))
+    outputs = traced_outputs(traced, inputs)
+    draft = folder / "traced.draft"
+    tessera.save({"net": traced, "bias": traced.conv.bias}, draft)
+    arrays = {f"in/{key}": value for key, value in inputs.items()}
+    arrays.update((f"out/{key}", value.numpy()) for key, value in outputs.items())
+    np.savez_compressed(folder / "traced.draft.npz", **arrays)
+    for source, suffix in ((draft, ".ckpt"), (folder / "traced.draft.npz", ".npz")):
+        write_new(path.with_suffix(suffix), source.read_bytes())
+        source.unlink()
+
+
+def traced_arguments(inputs):
+    """The arguments of Whole."""
+    return tessera.Tensor(inputs["image"]), {"bias": tessera.Tensor(inputs["bias"])}
+
+
+def traced_outputs(net, inputs):
+    """Results by name: those that begin with "linear" are of oneDNN."""
+    found = net(*traced_arguments(inputs))
+    named = {f"linear_{i}": value for i, value in enumerate(found["linear"])}
+    return {**named, "bits": found["bits"][0], "linear_seen": net.seen}
+
+
 def cases(family):
     """(name, record, sample, operands) of every sample of a family."""
     for record in S.records().values():
@@ -207,6 +280,7 @@ def main():
     write_digits(folder)
     write_state(folder)
     write_features(folder)
+    write_traced(folder)
     for family in sorted({record.family for record in S.records().values()}):
         write_family(folder, family)
 

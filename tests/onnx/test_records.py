@@ -23,8 +23,9 @@ CAUSES = {
     "solve_triangular svd svdvals",
     "no such running result, or not before opset 26": "cummax cummin cumprod linear_recurrence "
     "logcumsumexp",
-    "gradients and updates, which are operators of training": "adam_update sgd_update "
-    "avg_pool2d_backward avg_pool3d_backward conv1d_backward_data conv1d_backward_weight "
+    "gradients and updates, which are operators of training": "adam_update add_products sgd_update "
+    "attention_backward avg_pool2d_backward avg_pool3d_backward "
+    "conv1d_backward_data conv1d_backward_weight "
     "conv2d_backward_data conv2d_backward_weight conv3d_backward_data conv3d_backward_weight "
     "max_pool2d_backward max_pool3d_backward",
     "random numbers of this generator": "dropout normal uniform",

@@ -11,7 +11,7 @@ from tests.records import samples
 # States of the random generator and of updates come from functions that keep them.
 _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 # Gradients, which a gradient applies: they want operands that belong together.
-_BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
+_BACKWARD = ("max_pool2d_backward", "attention_backward", "scaled_dot_product_attention_backward")
 # Dtypes that few programs use: this share of the operands that may have them does.
 RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
         *samples.LOW_BIT)  # fmt: skip
@@ -162,6 +162,8 @@ UNARY = (
     "F.scan(lambda h, x: (F.dropout(h, 0.5) + x * {a}[0], h), {a}[0], {a})[1]",
     "F.scan(lambda h, _: (F.scan(lambda k, y: (k + y, k), h.sum(), h)[0] * {a}[0], h[..., None]),"
     " {a}[0], None, 3)[1]",
+    "(lambda r: (lambda w: F.scan(lambda h, x: (F.tanh(F.matmul(h, w) * 0.1 + x), h), r[0], r)[1])("
+    "F.matmul(F.swapaxes(r, 0, 1), r)))(F.reshape({a}, ({a}.shape[0], -1)))",
     "F.cond({a}.max() > 0, lambda x: x * {a}.mean(), lambda x: F.exp(x) + {a}, {a} * 0.5)",
     "F.scan(lambda h, x: (F.cond(x.max() > 0.5, lambda: h + x, lambda: h), x), {a}[0], {a})[0]",
     "F.cond({a}.max() > 1, lambda x: F.dropout(x, 0.5), lambda x: x, {a})",
@@ -235,6 +237,8 @@ UNARY = (
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
     "F.concat([{a}, {b}], -1)", "F.stack([{a}, {b}])", "F.matmul({a}, F.swapaxes({b}, -1, -2))",
+    "F.matmul({a}.astype('bfloat16'), F.swapaxes({b}, -1, -2).astype('bfloat16'), dtype='float32')",
+    "F.matmul({a}.astype('float16'), F.swapaxes({b}, -1, -2).astype('float32'), dtype='float32')",
     "M.L1Loss('none')({a}, {b})", "M.MSELoss('sum')({a}, {b})",
     "M.SmoothL1Loss(beta=0.5)({a}, {b})",
     "M.HuberLoss('none', delta=0.5)({a}, {b})", "M.BCEWithLogitsLoss()({a}, F.sigmoid({b}))",
@@ -247,8 +251,12 @@ BINARY = (
     " F.argmax(F.reshape({b}, ({b}.shape[0], -1)), 1))",
     "M.TripletMarginLoss(swap=True)({a}, {b}, {a}[::-1])",
 )  # fmt: skip
-# A residual block of images {a} whose values may be packed: {s} has a number for each channel.
-BLOCK = "F.conv2d(F.relu(F.conv2d({a}, {w}, None, 1, 1) * {s} + {a}), {w}, None, 1, 1)"
+# Residual blocks of images {a} of {c} channels, whose values may be packed: {s} has a number for
+# each channel, {d} a window of its own.
+BLOCKS = (
+    "F.conv2d(F.relu(F.conv2d({a}, {w}, None, 1, 1) * {s} + {a}), {w}, None, 1, 1)",
+    "F.conv2d(F.relu(F.conv2d({a}, {d}, None, 1, 1, groups={c}) * {s} + {a}), {w}, None, 1, 1)",
+)
 # Changes of `a` in place, which must be a float of rank 1 or more.
 IN_PLACE = (
     "{a}[{int}] = 0.25", "{a}[1:] = {a}[1:] * 0.5", "{a}[::2] = -1", "{a} += {a} * 0.5",

@@ -256,7 +256,7 @@ class Drawer:
         if fits:
             a = self.choose(fits)
         else:
-            size = self.choose((1, 5, 8))
+            size = self.choose((1, 5, 8, 15))
             batch = self.free or self.choose((1, 2))
             shape = (batch, self.choose((8, 16, 32)), size, size)
             count = count_of(shape)
@@ -266,7 +266,9 @@ class Drawer:
         channels = self.known[a].shape[1]
         w = self.new_input((channels, channels, 3, 3), self.dtype, -0.2, 0.2)
         s = self.new_input((1, channels, 1, 1), self.dtype, -2.0, 2.0)
-        self.add(catalog.BLOCK.format(a=a, w=w, s=s), 1)
+        block = self.choose(catalog.BLOCKS)
+        d = "{d}" in block and self.new_input((channels, 1, 1, 3, 3), self.dtype, -0.2, 0.2)
+        self.add(block.format(a=a, w=w, s=s, d=d, c=channels), 1)
 
     def add_write(self):
         """A change in place, of a variable that the function made or of an argument."""

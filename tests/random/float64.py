@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import tessera
+from tessera import jit
 
-from tests.random.observe import CALLS, SkippedError
+from tests.random.observe import CALLS, SkippedError, skipping_refusals
 from tests.random.program import REFUSALS, Input, Statement
 from tests.support.helper import as_list
 
@@ -32,10 +33,11 @@ _UNITS = 8
 # is 1 - z of a gate; a mean is rounded before it is taken away, then all is divided by a deviation
 # of at least sqrt(1e-5). A running logarithm is rounded for each element, and what that lost stays:
 # about sqrt(n) of n. A position in an image of 1 000 pixels is rounded before its fraction weighs
-# its neighbours. Eigenvectors lose the rounding of the whole matrix (LAPACK Users' Guide, 4.7).
+# its neighbours. Eigenvectors lose the rounding of the whole matrix (LAPACK Users' Guide, 4.7). The
+# loss of a probability near 1 is a logarithm of 1 - p, of which little is left.
 _CANCELLING = {
     re.compile("logcumsumexp|resize|interpolate|warp|remap|roi", re.IGNORECASE): 64.0,
-    re.compile("gelu|gru|eigh", re.IGNORECASE): 1.0,
+    re.compile("gelu|gru|eigh|BCELoss", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
 # Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
@@ -160,11 +162,13 @@ def shaken(program, noise):
     return replace(program, inputs=inputs)
 
 
-def results(program):
-    """Arrays of one eager call and of the tensors around it afterwards; empty ones for None."""
+def results(program, wrap=lambda function: function):
+    """Arrays of one call and of the tensors around it afterwards, empty ones for None: the call is
+    eager, or what `wrap` makes of the function.
+    """
     function, captured = program.instance()
     tessera.seed(program.seed)
-    values = as_list(function(*program.arguments(CALLS[0])))
+    values = as_list(wrap(function)(*program.arguments(CALLS[0])))
     tensors = (*values, *captured.values())
     return [np.zeros(0) if each is None else each.numpy() for each in tensors]
 
@@ -178,6 +182,20 @@ def narrowest(program):
 def float64(program):
     """The eager results beside those in float64."""
     return judged(program, results(program), "float64")
+
+
+def fast(program):
+    """Results of numerics="fast" that are others than those of eager, beside those in float64."""
+
+    def wrap(function):
+        return jit.trace(function, symbolic=True, capture_as_const=True, numerics="fast")
+
+    with skipping_refusals():
+        expected = results(program)
+    got = results(program, wrap)
+    if all(np.array_equal(*pair, equal_nan=True) for pair in zip(got, expected, strict=True)):
+        return ""
+    return judged(program, got, "fast")
 
 
 def judged(program, got, what):

@@ -35,6 +35,7 @@ BY_MODE = {
     "onnx": Focus(0.05, state=False),
     "outside": Focus(0.1, dtypes=("float32", "float32", "float64"), outside=True),
     "tess_run": Focus(0.05, dtypes=tuple(d for d in _ALL_DTYPES if d != "bfloat16"), state=False),
+    "traced_module": Focus(0.04, loss=False),
 }
 
 

@@ -11,7 +11,8 @@ from tessera.device import Device
 
 from tests.random.around import around
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
-from tests.random.float64 import float64
+from tests.random.float64 import fast, float64
+from tests.random.graphs import traced_module
 from tests.random.interchange import onnx
 from tests.random.networks import network, nodes
 from tests.random.observe import (
@@ -25,6 +26,7 @@ from tests.random.observe import (
 )
 from tests.random.outside import outside
 from tests.random.program import REFUSALS
+from tests.random.settings import profiled, without_winograd
 from tests.support.helper import as_list, bits
 
 # Modes: each takes a program and returns the text of a difference.
@@ -361,6 +363,7 @@ DRAWN = {
     "network": network,
     "nodes": nodes,
     "onnx": onnx,
+    "traced_module": traced_module,
     "sim": sim,
     "sim_gradient": sim_gradient,
     "sim_inputs": sim_inputs,
@@ -369,6 +372,8 @@ DRAWN = {
     "threads_2": _threads(2),
     "threads_3": _threads(3),
     "threads_8": _threads(8),
+    "without_winograd": without_winograd,
+    "profiled": profiled,
     "level_0": level_0,
     "anomaly": anomaly,
     "again": again,
@@ -379,6 +384,7 @@ DRAWN = {
     "aliased": aliased,
     "around": around,
     "float64": float64,
+    "fast": fast,
     "outside": outside,
 }
 ALL = {**ALWAYS, **DRAWN}

@@ -66,9 +66,13 @@ def test_edges(name):
         check(program, "traced", "loaded", *gradients(record))
 
 
-LIBRARY = ("matinv", "conv2d", "conv2d_backward_data", "conv2d_backward_weight", "avg_pool2d",
-           "avg_pool2d_backward")  # fmt: skip
-PRODUCTS = ("matmul", "linear", "scaled_dot_product_attention")  # the same bits by any threads
+LIBRARY = ("matinv", "avg_pool2d", "avg_pool2d_backward")
+# Kernels of ours, with the same bits by any threads and on any processor.
+PRODUCTS = ("matmul", "linear", "attention", "attention_backward", "scaled_dot_product_attention",
+            *(f"{name}{axes}d{suffix}" for axes in (1, 2, 3) for name, suffix in (
+                ("conv", ""), ("conv", "_backward_data"), ("conv", "_backward_weight"),
+                ("conv_transpose", "")
+            )))  # fmt: skip
 
 
 def counted(name, dtype):

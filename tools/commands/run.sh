@@ -105,10 +105,10 @@ run_bench() {
   [ -z "$peers" ] || need_extra peers "some GB"
   set -- "${arguments[@]}"
   stage "building the package"
-  build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,limits,thresholds}
+  build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,limits,quantized,thresholds}
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
   export TESS_THRESHOLDS=$bin/tests/benchmarks/thresholds TESS_CODECS=$bin/tests/benchmarks/executable_codecs
-  export TESS_LIMITS=$bin/tests/benchmarks/limits TESS_PEERS=$peers
+  export TESS_LIMITS=$bin/tests/benchmarks/limits TESS_QUANTIZED=$bin/tests/benchmarks/quantized TESS_PEERS=$peers
   stage "measuring ${*:-everything}"
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
@@ -176,6 +176,18 @@ fuzz_calls() {
   done
 }
 
+# Records of traced modules until the time is over, each process with a seed of its own.
+fuzz_records() {
+  local end=$((SECONDS + $1)) seed
+  build_package
+  while [ $SECONDS -lt $end ]; do
+    seed=$RANDOM
+    stage "records: seed $seed"
+    (cd "$root" && PYTHONPATH=$PYTHONPATH:$root TESS_FUZZ_SEED=$seed TESS_FUZZ_COUNT=5000 \
+      "$venv/bin/python" -m pytest -q tests/frontends/python/traced_module/test_saved_bytes.py) || return 1
+  done
+}
+
 run_fuzz() {
   local seconds=60 targets=() built=() target status=0 bin
   while [ $# -gt 0 ]; do
@@ -186,15 +198,18 @@ run_fuzz() {
     esac
     shift
   done
-  [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$root/tests/fuzz" && grep -l '^void fuzzOne' -- *.cpp | sed 's/[.]cpp$//'; echo calls)
-  mapfile -t built < <(printf '//tests/fuzz:%s\n' "${targets[@]}" | grep -v ':calls$')
+  [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$root/tests/fuzz" && grep -l '^void fuzzOne' -- *.cpp | sed 's/[.]cpp$//'; echo calls; echo records)
+  mapfile -t built < <(printf '//tests/fuzz:%s\n' "${targets[@]}" | grep -v ':calls$\|:records$')
   if [ ${#built[@]} -gt 0 ]; then
     stage "building ${targets[*]} as fuzzers"
     bazel_do build --config=fuzz "${built[@]}" || die "the fuzzers must build, got the errors above"
     bin=$(bazel_do info --config=fuzz bazel-bin 2> /dev/null)
   fi
   for target in "${targets[@]}"; do
-    if [ "$target" = calls ]; then fuzz_calls "$seconds"; else fuzz_one "$target" "$seconds"; fi || status=1
+    case $target in
+      calls | records) "fuzz_$target" "$seconds" ;;
+      *) fuzz_one "$target" "$seconds" ;;
+    esac || status=1
   done
   return $status
 }

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   initTrace(module);
   initTracePolicy(module);
   initProcessSettings(module);
+  initTuning(module);
   initCommands(module);
   initCounters(module);
   initDeviceNames(module);
@@ -26,4 +27,6 @@ NB_MODULE(_core, module) {
   initRecordTable(module);
   initUserLines(module);
   initPythonState(module);
+  initCallWatch(module);
+  initSavedRecords(module);
 }

@@ -26,7 +26,10 @@ void initCounters(nb::module_ &module);
 void initDeviceNames(nb::module_ &module);
 void initQuantized(nb::module_ &module);
 void initRecordTable(nb::module_ &module);
+void initTuning(nb::module_ &module);
 void initUserLines(nb::module_ &module);
 void initPythonState(nb::module_ &module);
+void initCallWatch(nb::module_ &module);
+void initSavedRecords(nb::module_ &module);
 
 } // namespace tess::python

@@ -7,6 +7,7 @@
 #include "frontends/python/src/OpDefType.h"
 #include "eager/stack/Expressions.h"
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/CallWatch.h"
 #include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
@@ -100,7 +101,12 @@ nb::list listOf(Tensors tensors) {
   return list;
 }
 
-nb::list applyOp(nb::handle op, const nb::args &args) {
+nb::object applyOp(nb::handle op, const nb::args &args) {
+  if (CallWatch::listens()) {
+    nb::object function = nb::module_::import_("tessera._core").attr("apply"), all = nb::make_tuple(op) + args;
+    nb::object result = nb::steal(CallWatch::call(function.ptr(), all.ptr(), nullptr));
+    return result ? result : throw nb::python_error();
+  }
   Operands operands(args);
   if (nb::isinstance<PySubgraph>(op)) {
     const Subgraph &graph = nb::cast<PySubgraph &>(op).graph;
@@ -186,6 +192,9 @@ void initOpDefType(nb::module_ &module) {
       .def("__eq__", [](const PyOpDef &self, nb::handle other) {
         return nb::isinstance<PyOpDef>(other) && self.op.isSame(nb::cast<PyOpDef &>(other).op);
       });
+  module.def(
+      "op_of_text", [](const std::string &text) { return wrapOpDef(valueOrThrow(OpDef::parse(text))); },
+      nb::arg("text"), "The operator that `serialize` wrote, also one of an older version.");
   module.def("op_class", &opClass, nb::arg("name"), "The class of an operator by its OpDef name.");
   module.def("apply", &applyOp, nb::arg("op"), nb::arg("args"), "The results of an operator or Subgraph, as a list.");
 }

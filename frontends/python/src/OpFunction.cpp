@@ -9,6 +9,7 @@
 #include "frontends/python/src/OpFunction.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/CallWatch.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/SymInt.h"
@@ -264,6 +265,8 @@ static bool isWrittenDown(PyObject *const *args, size_t count) {
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
   const auto &function = *reinterpret_cast<OpFunction *>(self);
   size_t count = PyVectorcall_NARGS(flags);
+  if (CallWatch::listens())
+    return CallWatch::call(self, args, count, kwnames);
   ArgumentKey key(self);
   bool isRecorded = function.hasSizes && isWrittenDown(args, count + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
   bool hasKey = !isRecorded && keyOf(key, function, args, count, kwnames);
@@ -293,6 +296,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
 
 /// As call(), for a function with `otherwise`.
 static PyObject *callOrOtherwise(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
+  if (CallWatch::listens())
+    return CallWatch::call(self, args, PyVectorcall_NARGS(flags), kwnames);
   PyObject *result = call(self, args, flags, kwnames);
   if (LLVM_LIKELY(result) || !PyErr_ExceptionMatches(PyExc_TypeError))
     return result;

@@ -75,8 +75,10 @@ nb::tuple addTests(const std::string &source, const std::string &path, const nb:
 nb::dict recordingToFile(const PyRecording &self, const std::string &name, const std::string &path,
                          const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
                          const std::vector<FreeDim> &dims, const std::vector<std::string> &targets,
-                         const compiler::Metadata &metadata, const nb::dict &names, bool fuse) {
+                         const compiler::Metadata &metadata, const nb::dict &names, bool fuse,
+                         const std::string &numerics) {
   eager::GraphOptions options;
+  options.numerics = valueOrThrow(ir::parseNumerics("dump", numerics));
   options.argumentNames = argumentNames;
   options.outputNames = outputNames;
   addDims(*self.recording, dims, options);
@@ -91,7 +93,7 @@ void initProgramFiles(nb::module_ &module) {
              nb::arg("verbose"), "Copies the program at `source` to `path` with tests; bytes and hash of the file.");
   module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("name"), nb::arg("path"),
              nb::arg("arg_names"), nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"), nb::arg("metadata"),
-             nb::arg("names"), nb::arg("fuse"), "What was written.");
+             nb::arg("names"), nb::arg("fuse"), nb::arg("numerics"), "What was written.");
 }
 
 } // namespace tess::python

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/CallWatch.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/SubscriptItems.h"
@@ -80,11 +81,15 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
 } // namespace
 
 PyObject *tensorGetItem(PyObject *self, PyObject *key) {
+  if (CallWatch::listens())
+    return CallWatch::callMethod(self, "__getitem__", {key});
   llvm::Expected<TensorRef> result = getItem(implOf(self), key);
   return result ? wrap(std::move(*result)) : raiseRefusal(result.takeError());
 }
 
 int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
+  if (CallWatch::listens() && object)
+    return nb::steal(CallWatch::callMethod(self, "__setitem__", {key, object})) ? 0 : -1;
   if (!object) {
     PyErr_SetString(PyExc_TypeError, "delitem: elements of a tensor cannot be deleted");
     return -1;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/dispatch/InPlace.h"
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/CallWatch.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/NumpyConversion.h"
@@ -60,9 +61,22 @@ private:
   llvm::SmallVector<TensorRef, 1> made;
 };
 
+/// The method of an operator: "__add__", and with a prefix "__radd__" or "__iadd__".
+std::string methodName(int index, const char *prefix = "") {
+  return std::string("__") + prefix + pythonOperators[index].name + "__";
+}
+
+/// Tells who records calls of the operator with that index.
+PyObject *tellBinary(int index, PyObject *a, PyObject *b) {
+  return isTensor(a) ? CallWatch::callMethod(a, methodName(index).c_str(), {b})
+                     : CallWatch::callMethod(b, methodName(index, "r").c_str(), {a});
+}
+
 PyObject *notRead(int state) { return state < 0 ? nullptr : Py_NewRef(Py_NotImplemented); }
 
 PyObject *applyBinary(int index, PyObject *a, PyObject *b) {
+  if (CallWatch::listens())
+    return tellBinary(index, a, b);
   const OpFunction &function = pick(records[index], a, b);
   Pair pair;
   if (int state = pair.read(a, b); state != 1)
@@ -73,6 +87,8 @@ PyObject *applyBinary(int index, PyObject *a, PyObject *b) {
 template <int index> PyObject *binary(PyObject *a, PyObject *b) { return applyBinary(index, a, b); }
 
 template <int index> PyObject *unary(PyObject *a) {
+  if (CallWatch::listens())
+    return CallWatch::callMethod(a, methodName(index).c_str(), {});
   const OpFunction &function = pick(records[index], a, a);
   return applyFunction(function, *function.prototype, {Operand(&implOf(a))}, {});
 }
@@ -88,6 +104,8 @@ PyObject *power(PyObject *a, PyObject *b, PyObject *modulus) {
 PyObject *positive(PyObject *a) { return Py_NewRef(a); }
 
 template <int index> PyObject *inplace(PyObject *a, PyObject *b) {
+  if (CallWatch::listens())
+    return CallWatch::callMethod(a, methodName(index, "i").c_str(), {b});
   Pair pair;
   if (int state = pair.read(a, b); state != 1)
     return notRead(state);

@@ -2,6 +2,7 @@
 #include "frontends/python/src/TensorType.h"
 #include "eager/dispatch/Transfers.h"
 #include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/CallWatch.h"
 #include "frontends/python/src/DTypeConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
@@ -69,6 +70,8 @@ int setFormat(PyObject *self, PyObject *value, void *);
 
 /// `is_const` and `no_cache`, which MegEngine has, say nothing here.
 PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  if (CallWatch::listens())
+    return CallWatch::call(reinterpret_cast<PyObject *>(type), args, kwargs);
   static const char *names[] = {"data", "dtype", "device", "is_const", "no_cache", "name", "format", nullptr};
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *name = Py_None, *format = nullptr;
   PyObject *isConst = nullptr, *noCache = nullptr;
@@ -177,6 +180,7 @@ PyGetSetDef properties[] = {
 
 PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self), "numpy"); }
 PyObject *methodStored(PyObject *self, PyObject *) { return toStoredNumpy(implOf(self)); }
+PyObject *methodNumbers(PyObject *self, PyObject *) { return toWideNumpy(implOf(self)); }
 /// The only element, or the one at a position: an int of the flattened tensor, or an int for each axis.
 PyObject *methodItem(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   if (count == 0)
@@ -312,6 +316,7 @@ PyMethodDef methods[] = {
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
     {"_rebind", methodRebind, METH_O, "Takes over value and device of another tensor."},
     {"_stored", methodStored, METH_NOARGS, "Its array, or the bits of a dtype that NumPy lacks."},
+    {"_numbers", methodNumbers, METH_NOARGS, "Its array, or the numbers of a dtype that NumPy lacks in float32."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodArray)),
      METH_VARARGS | METH_KEYWORDS, "For NumPy; always a copy."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorDlpack)),

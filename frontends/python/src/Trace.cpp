@@ -133,6 +133,8 @@ ProgramOptions optionsOf(const nb::dict &options) {
     graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
   if (options.contains("fuse"))
     fuse = nb::cast<bool>(options["fuse"]);
+  if (options.contains("numerics"))
+    graph.numerics = valueOrThrow(ir::parseNumerics("trace", nb::cast<std::string>(options["numerics"])));
   if (options.contains("donated"))
     for (nb::handle argument : options["donated"])
       graph.donated.push_back(nb::cast<unsigned>(argument));
@@ -362,7 +364,7 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
 void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &compile, nb::arg("options") = nb::dict(),
-           "The program; options: capture_as_const, fuse, donated (arguments by number).")
+           "The program; options: capture_as_const, fuse, numerics, donated (arguments by number).")
       .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &capturedTracked)
       .def("values_before", &valuesBefore, nb::arg("arguments"), nb::arg("wanted"),
@@ -402,6 +404,10 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
+      .def_prop_ro(
+          "rewrites", [](PyProgram &self) { return self.program->rewrites().vec(); },
+          "A line for each rewrite that its numerics allowed.")
+      .def_prop_ro("kernel_choices", [](PyProgram &self) { return self.program->kernelChoices(); })
       .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })
       .def_prop_ro("held_bytes", [](PyProgram &self) { return self.program->heldBytes(); })
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })

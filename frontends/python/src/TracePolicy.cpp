@@ -84,6 +84,10 @@ void applyGrads(const GradEffects &self, nb::handle arguments, nb::handle result
     self.apply(tensorsOf(arguments, "apply"), tensorsOf(results, "apply"));
 }
 
+std::string checkedNumerics(const std::string &caller, const std::string &name) {
+  return ir::nameOf(valueOrThrow(ir::parseNumerics(caller, name))).str();
+}
+
 /// `forget` is told whether the limit in bytes is why.
 void makeKeptCall(KeptCall *self, const KeptCall *sibling, nb::callable forget) {
   new (self) KeptCall(sibling,
@@ -126,6 +130,8 @@ void initTracePolicy(nb::module_ &module) {
              nb::arg("record"),
              "ValueError when the recorded call depends on the size of a dimension that `dims`, (argument, axis, name, "
              "min, max or -1), free: record(tensors) gives the recording at other sizes.");
+  module.def("checked_numerics", &checkedNumerics, nb::arg("caller"), nb::arg("name"),
+             "The name, which must be known.");
   nb::class_<GradEffects>(module, "GradEffects", "What a recorded call does to gradients.")
       .def("prepare", &prepareGrads, nb::arg("arguments"), "The program will run, which reads gradients.")
       .def("apply", &applyGrads, nb::arg("arguments"), nb::arg("results"),

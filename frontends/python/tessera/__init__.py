@@ -14,6 +14,7 @@ from . import (
     _abi,  # noqa: F401  # the first: it says what is wrong where there is no _core
     _core,
     _foreign_dtypes,
+    _strategy,
     amp,
     autodiff,
     config,
@@ -81,11 +82,12 @@ from .tensor import Parameter, Tensor, asarray, tensor
 from .utils.counters import cache_stats
 
 if TYPE_CHECKING:
-    from . import data, distributions, hub, onnx
+    from . import data, distributions, hub, onnx, traced_module
 
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()
 config.open_warm_set()
+_strategy.from_environment()
 
 
 @atexit.register
@@ -110,10 +112,13 @@ def sync():
 _full_sync = sync
 
 
+_LATE = ("data", "distributions", "hub", "onnx", "traced_module")  # imported with their first use
+
+
 def __getattr__(name):
     if name in _foreign_dtypes.NAMES:
         return getattr(dtype, name)
-    if name in ("data", "distributions", "hub", "onnx"):  # imported with their first use
+    if name in _LATE:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
 
@@ -189,6 +194,7 @@ __all__ = [
     "show_versions",
     "sync",
     "tensor",
+    "traced_module",
     "uint16",
     "uint32",
     "uint64",

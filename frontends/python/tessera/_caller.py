@@ -1,5 +1,6 @@
 """Warnings that name the line of the user's program."""
 
+import linecache
 import os
 import sys
 import warnings
@@ -25,6 +26,13 @@ def place():
     """The first line outside of the package, as "file.py:12"."""
     file, line = _place()[1]
     return f"{os.path.basename(file)}:{line}"
+
+
+def line():
+    """As `place`, with the text of the line behind it, where it is known."""
+    file, number = _place()[1]
+    text = linecache.getline(file, number).strip()
+    return f"{os.path.basename(file)}:{number}" + (f": {text}" if text else "")
 
 
 def _place():

@@ -89,12 +89,12 @@ def as_dtype(dtype):
 
 
 def numbers_of(tensor):
-    """The array of a tensor; of a foreign dtype in float32, which has all of its numbers.
+    """The array of a tensor; of a foreign dtype in float32, which has all of its numbers. It
+    applies no operator, so a trace records nothing of it.
 
     >>> import tessera as ts
     >>> from tessera._foreign_dtypes import numbers_of
     >>> numbers_of(ts.tensor([1.5], dtype="bfloat16"))
     array([1.5], dtype=float32)
     """
-    wide = tensor.detach().astype("float32") if tensor.dtype.name in NAMES else tensor
-    return wide.numpy()
+    return tensor._numbers()

@@ -13,6 +13,7 @@ import types
 
 from . import _core
 from ._listed import listed as _listed
+from ._strategy import Strategy, get_strategy, set_strategy
 
 __all__ = [
     "get_async_level",
@@ -21,6 +22,7 @@ __all__ = [
     "get_disk_cache",
     "get_num_threads",
     "get_trace_limit",
+    "get_workspace_limit",
     "open_disk_cache",
     "open_warm_set",
     "set_async_level",
@@ -29,6 +31,7 @@ __all__ = [
     "set_disk_cache",
     "set_num_threads",
     "set_trace_limit",
+    "set_workspace_limit",
 ]
 
 __dir__ = _listed(*__all__)
@@ -168,6 +171,33 @@ def set_trace_limit(max_bytes):
     _core.set_trace_limit(max_bytes)
 
 
+def get_workspace_limit():
+    """Bytes that a kernel may need beside its operands; None: as many as it does.
+
+    >>> import tessera as ts
+    >>> ts.config.get_workspace_limit() is None
+    True
+    """
+    return _core.get_workspace_limit()
+
+
+def set_workspace_limit(max_bytes):
+    """Leaves out kernels of products and convolutions that need more than `max_bytes` of workspace.
+
+    Others with the same bits take their place, or, in functions with `jit.numerics("fast")`, any
+    others; where none needs so little, that which needs least. None: no limit. So a convolution by
+    Winograd's products, whose direct sum has other bits, keeps its workspace unless its numerics
+    are "fast" or `config.winograd` is False. ValueError: bytes must be at least 0.
+
+    >>> import tessera as ts
+    >>> ts.config.set_workspace_limit(1 << 20)
+    >>> ts.config.get_workspace_limit()
+    1048576
+    >>> ts.config.set_workspace_limit(None)
+    """
+    _core.set_workspace_limit(max_bytes)
+
+
 def get_disk_cache():
     """Folder and limit in bytes of the cache on disk; the folder is "" where there is none.
 
@@ -234,6 +264,18 @@ def _choice(name, *values, why):
     return property(lambda _: chosen[0], _set, doc=f"One of {list(values)}: {why}.")
 
 
+def _checked_bool(name, value):
+    if type(value) is not bool:
+        raise ValueError(f"config: {name} must be True or False, got {value!r}")
+    return value
+
+
+def _set_part(name, on, part, other):
+    """Puts a part into the strategy and takes another one out of it, or the reverse."""
+    added, removed = (part, other) if _checked_bool(name, on) else (other, part)
+    set_strategy(get_strategy() & ~removed | added)
+
+
 class _Config(types.ModuleType):
     """The module, whose attributes are checked when they are set."""
 
@@ -242,16 +284,27 @@ class _Config(types.ModuleType):
         lambda _, level: set_async_level(level),
         doc="See set_async_level.",
     )
-    benchmark_kernel = _choice(
-        "benchmark_kernel",
-        False,
-        why="kernels are chosen by a rule, so that no result depends on time",
+    winograd = property(
+        lambda _: _core.get_winograd(),
+        lambda _, allowed: _core.set_winograd(_checked_bool("winograd", allowed)),
+        doc="""Whether convolutions of 3 x 3 may go by Winograd's products; True, the default,
+        unless the environment's TESS_WINOGRAD is 0.
+
+        They take about a third of the time of direct sums, and are off by more: results of unit
+        variance by 8e-6 to 1.2e-5 at most (rms 0.8e-6 to 1.4e-6), direct sums by 1.6e-6 (rms
+        0.3e-6). Eager operators, traced functions and loaded programs follow at their next call.
+        """,
     )
-    deterministic_kernel = _choice(
-        "deterministic_kernel",
-        False,
-        True,
-        why="every kernel gives the same bits again in any case",
+    benchmark_kernel = property(
+        lambda _: bool(get_strategy() & Strategy.PROFILE),
+        lambda _, on: _set_part("benchmark_kernel", on, Strategy.PROFILE, Strategy.HEURISTIC),
+        doc="Whether the fastest kernels are measured; see debug_param.set_execution_strategy.",
+    )
+    deterministic_kernel = property(
+        lambda _: bool(get_strategy() & Strategy.REPRODUCIBLE),
+        lambda _, on: _set_part("deterministic_kernel", on, Strategy.REPRODUCIBLE, Strategy(0)),
+        doc="""Whether only kernels with the bits of the rules are candidates where others are
+        measured. Each kernel gives the same bits again in any case.""",
     )
     disable_memory_forwarding = _choice(
         "disable_memory_forwarding", False, why="whether views share memory changes no value"

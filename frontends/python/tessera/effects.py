@@ -11,6 +11,7 @@ import weakref
 
 class _State(threading.local):
     current = None  # the Effects of the call that this thread records
+    is_plain = False  # whether calls are recorded as those of a module
 
 
 _state = _State()
@@ -58,6 +59,17 @@ class Effects:
 def is_tracing():
     """A call is being recorded."""
     return _state.current is not None
+
+
+def is_plain():
+    """Traced functions run as the functions that they are of: a call, or calls, are recorded."""
+    return _state.is_plain or _state.current is not None
+
+
+def set_plain(value):
+    """Sets that; returns what it was."""
+    before, _state.is_plain = _state.is_plain, value
+    return before
 
 
 def current():

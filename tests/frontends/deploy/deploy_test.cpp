@@ -184,6 +184,13 @@ TEST_CASE("errors have a code and a line, and leave things as they were") {
   CHECK(setNumThreads(0).code == Code::InvalidArgument);
 }
 
+TEST_CASE("the setting of the process is read and written") {
+  CHECK(winograd());
+  setWinograd(false);
+  CHECK(!winograd());
+  setWinograd(true);
+}
+
 TEST_CASE("an input or output without memory is an error") {
   Folder folder;
   Model model = loaded(folder);

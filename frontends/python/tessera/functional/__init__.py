@@ -10,6 +10,7 @@ from . import (
     control,
     conv,
     creation,
+    debug_param,  # noqa: F401
     elemwise,
     fft,
     local_conv,

@@ -125,8 +125,10 @@ def normalize(inp, ord=None, axis=None, eps=1e-12):
     return _ops.normalize(inp, axis, 2.0 if ord is None else ord, eps)
 
 
-def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default"):
+def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default", dtype=None):
     """The matrix product over the last two axes; leading axes broadcast, vectors get an axis.
+
+    With `dtype="float32"` the sums of narrower floats are not rounded, and the two may differ.
 
     >>> import tessera as ts
     >>> import tessera.functional as F
@@ -134,7 +136,7 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     [[11.0]]
     """
     check_compute_mode("matmul", compute_mode)
-    return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
+    return _ops.matmul(inp1, inp2, transpose_a, transpose_b, dtype)
 
 
 def _check_descending(name, descending, axis="dim= is the axis"):

@@ -82,10 +82,8 @@ def gelu(x, approximate="none"):
     >>> F.gelu(ts.tensor([0.0, 1.0]), approximate="tanh").tolist()
     [0.0, 0.8411920070648193]
     """
-    if approximate == "none":
-        return _ops.gelu(x)
     check_choice("gelu", "approximate", approximate, ("none", "tanh"))
-    return _ops.gelu_tanh(x)
+    return _ops.gelu(x) if approximate == "none" else _ops.gelu_tanh(x)
 
 
 _MOST_SHUFFLED = 6  # axes of an input of the record pixel_shuffle
@@ -245,7 +243,9 @@ def dropout(inp, drop_prob, training=True):
     return own.draw(lambda s, o: _ops.dropout(inp, s, o, drop_prob), inp.size)
 
 
-def _attend(query, key, value, mask, is_causal, scale, drop_prob):
+def _attend(query, key, value, mask, is_causal, scale, drop_prob, need_weights=False):
+    if not (drop_prob or need_weights):
+        return _ops.attention(query, key, value, mask, is_causal, scale)[0], None
     out, weights = _ops.scaled_dot_product_attention(query, key, value, mask, is_causal, scale)
     return (_ops.matmul(dropout(weights, drop_prob), value) if drop_prob else out), weights
 
@@ -256,7 +256,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 
     `attn_mask` broadcasts to (*B, L, S): of bool it says which keys take part, of floats it is
     added. With `is_causal` query i sees keys 0 to i. A query that no key is left for gets zeros.
-    Without a `scale` it is 1 / sqrt(E). With `dropout_p` weights are dropped, training or not.
+    Without a `scale` it is 1 / sqrt(E). With `dropout_p` weights are dropped, training or not, and
+    the matrix of all weights is in memory; without, memory grows with L and S, not their product.
 
     >>> import tessera.functional as F
     >>> query, key, value = F.ones((2, 3, 4)), F.ones((2, 5, 4)), F.ones((2, 5, 6))
@@ -287,7 +288,8 @@ def multi_head_attention(
 
     Returns:
         float[*B, L, E], and float[*B, num_heads, L, S], the weights (without the axis of heads
-        where they are averaged), or None; both of the promoted dtype
+        where they are averaged), or None; both of the promoted dtype. Only weights that are
+        needed, or dropped, are in memory
 
     Raises:
         ValueError: reshape: num_heads must divide E; attn_mask must broadcast to the weights
@@ -309,7 +311,8 @@ def multi_head_attention(
     q = _split_heads(linear(query, q_proj_weight, q_proj_bias), num_heads)
     k = _split_heads(linear(key, k_proj_weight, k_proj_bias), num_heads)
     v = _split_heads(linear(value, v_proj_weight, v_proj_bias), num_heads)
-    out, weights = _attend(q, k, v, mask, is_causal, None, attn_dropout if training else 0.0)
+    dropped = attn_dropout if training else 0.0
+    out, weights = _attend(q, k, v, mask, is_causal, None, dropped, need_weights)
     out = _ops.reshape(_ops.swapaxes(out, -3, -2), query.shape)
     out = dropout(linear(out, out_proj_weight, out_proj_bias), out_dropout, training)
     if not need_weights:
@@ -334,9 +337,9 @@ def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
 
 def _padding_without_gradient(ids, weight, padding_idx):
     """The rows, of which those of number `padding_idx` let no gradient through."""
-    ids = ids if isinstance(ids, _Tensor) else _Tensor(ids)
+    ids, weight = (x if isinstance(x, _Tensor) else _Tensor(x) for x in (ids, weight))
+    rows = _ops.embedding(weight, ids)  # it checks both
     row = _padding_row("embedding", padding_idx, weight.shape[0])
-    rows = _ops.embedding(weight, ids)
     is_padding = _ops.logical_or(_ops.equal(ids, row), _ops.equal(ids, row - weight.shape[0]))
     return _ops.where(_ops.expand_dims(is_padding, -1), rows.detach(), rows)
 

@@ -6,6 +6,7 @@ from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
 from .memory_config import DTRConfig, SublinearMemoryConfig
 from .mismatch import TraceError, TraceMismatchError
+from .numerics import numerics
 from .partial import partial_trace
 from .program import Dim, Program, load
 from .segments import exclude_from_trace
@@ -25,6 +26,7 @@ __all__ = [
     "estimate",
     "exclude_from_trace",
     "load",
+    "numerics",
     "partial_trace",
     "trace",
 ]

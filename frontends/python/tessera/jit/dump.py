@@ -11,6 +11,7 @@ from .file_call import all_axes, for_file, free_dims
 from .file_options import FileOptions
 from .half import in_half_precision
 from .input_data import make_tests
+from .numerics import with_numerics
 
 
 class Dumps:
@@ -102,7 +103,8 @@ def _write(traced, file, signature, training, shared, tests=None):
         call = in_half_precision(call, traced.function)
     fuse = shared.fuses and traced.options["fuse"]
     kept = shared.names | {"outputs_by_operators": output_names is None}
-    arguments = names, outputs, free, targets, shared.texts(False), kept, fuse
+    numerics = with_numerics(traced.options)["numerics"]
+    arguments = names, outputs, free, targets, shared.texts(False), kept, fuse, numerics
     with written(file) as path, compiling(f"compiling {name}"):
         if tests is None:
             facts = _core.recording_to_file(call.recording, name, path, *arguments)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from .. import _core
 from .._tree import flatten, unflatten
 from ..tensor import Parameter, Tensor
+from .numerics import with_numerics
 from .program import Program
 from .recording import record
 from .trace import trace
@@ -83,7 +84,7 @@ def estimate(function, *args, **kwargs):
         function, options = function.function, function.options
     _, call = record(function, _tensors_of(args, kwargs), args, kwargs, run=False, bounds=True)
     held = _held_by(call.recording.captured)
-    return _estimate_of(call.recording.compile(options), args, kwargs, held)
+    return _estimate_of(call.recording.compile(with_numerics(options)), args, kwargs, held)
 
 
 def valueless(args, kwargs):

@@ -71,6 +71,20 @@ class TrackedCall(Recorded):
         if self.gradient is None and again.gradient is not None:
             self.gradient, self.recording = again.gradient, again.recording
 
+    def compiled(self, arguments, options, *what):
+        """As for any call; the gradient's programs have its numerics."""
+        if options and self.gradient is not None:
+            self.gradient.options = {"numerics": options["numerics"]}
+        return super().compiled(arguments, options, *what)
+
+    def rewrites(self):
+        """As for any call, with the gradient's programs."""
+        return super().rewrites() + (self.gradient.rewrites() if self.gradient else [])
+
+    def kernel_choices(self):
+        """As for any call, with the gradient's programs."""
+        return super().kernel_choices() + (self.gradient.kernel_choices() if self.gradient else [])
+
     def run(self, tensors, options, value=None):
         """The call, compiled, and noted on the tape."""
         if self.gradient is None:
@@ -127,6 +141,7 @@ class Gradient:
         self._halves = {}
         self._cast = _core.autocast()
         self.num_results, self._saved = 0, []
+        self.options = {}  # of its programs
 
     @staticmethod
     def _position(tensors, value):
@@ -142,6 +157,14 @@ class Gradient:
             self.num_results, self._saved = len(mask), half.saved
         self._halves[mask] = half
         return value, call
+
+    def rewrites(self):
+        """Rewrites of all programs."""
+        return [each for half in self._halves.values() for each in half.rewrites()]
+
+    def kernel_choices(self):
+        """Kernels of all programs."""
+        return [each for half in self._halves.values() for each in half.kernel_choices()]
 
     def held_bytes(self):
         """Of the programs."""
@@ -176,7 +199,7 @@ class Gradient:
         known = {value: tensor for (_, _, value), tensor in zip(self._saved, saved, strict=True)}
         inputs = [known[value] for _, _, value in half.saved]
         inputs += [grad for grad in grads if grad is not None]
-        results = half.compiled(inputs, {}, "compiling a gradient")(*inputs)
+        results = half.compiled(inputs, self.options, "compiling a gradient")(*inputs)
         given = iter(results)
         return [next(given) if there else None for there in half.there]
 

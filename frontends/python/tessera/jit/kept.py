@@ -87,7 +87,9 @@ class Kept:
 
     def explain(self):
         """Each call kept: its arguments, what its program takes, and behind it what of Python's
-        state is not compared, and why it was recorded beside earlier ones, with the line.
+        state is not compared, why it was recorded beside earlier ones, with the line, each kernel
+        of products, convolutions and the like with the reason for it, and each rewrite that
+        `numerics="fast"` allowed.
 
         `TESS_LOG=recompiles` writes the latter when it happens; the 8th recording of a function
         warns.
@@ -105,5 +107,7 @@ class Kept:
                     cost += f", serves these sizes only: {variant.fixed}"
                 lines.append(f"{call_text(self, variant)}: {cost}")
                 lines += [f"  {variant.why}"] if variant.why else []
+                lines += [f"  kernel: {each}" for each in variant.kernel_choices()]
+                lines += [f"  fast: {each}" for each in variant.rewrites()]
                 lines += [f"  not compared: {each}" for each in variant.state.unwatched]
         return "\n".join(lines)

@@ -24,7 +24,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _NAME = __package__.partition(".")[0]
 _WATCHED = tuple(
     os.path.join(_PACKAGE, room, "")
-    for room in ("module", "optimizer", "quantization", "distributions")
+    for room in ("module", "optimizer", "quantization", "distributions", "traced_module")
 )
 # State of these libraries says nothing of the function.
 _MUTED = frozenset(("_frozen_importlib", "abc", "functools", "importlib", "inspect", "linecache",

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 
 from .. import _core, effects
 from ..utils.progress import compiling
+from .numerics import with_numerics
 
 
 class ExcludedError(RuntimeError):
@@ -51,10 +52,11 @@ class Segments:
         segment = _core.trace_end_segment()
         if not segment.num_ops:
             return
-        key = segment.key
+        options = with_numerics(self._options)
+        key = segment.key, options["numerics"]
         if key not in self.programs:
             with compiling():
-                self.programs[key] = segment.compile(self._options)
+                self.programs[key] = segment.compile(options)
         program = self.programs[key]
         segment.run(program)
         self._kept.keep(sum(program.held_bytes for program in self.programs.values()))

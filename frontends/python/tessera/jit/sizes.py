@@ -81,6 +81,14 @@ class Compiled:
                 self.program = self.recording.compile(options)
         return self.program
 
+    def rewrites(self):
+        """Changes that its numerics allowed the compiler, in words."""
+        return [] if self.program is None else self.program.rewrites
+
+    def kernel_choices(self):
+        """Its calls of kernels that are not generated with it, in words."""
+        return [] if self.program is None else self.program.kernel_choices
+
     def program_bytes(self):
         """What the program keeps, which counts for one of the recordings that it serves."""
         is_other = self.sized is not None and not self.sized.is_of(self.recording)

@@ -10,6 +10,7 @@ from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .kept import Kept
 from .mismatch import TraceMismatchError, check_same, is_same
+from .numerics import STRICT, checked, current, with_numerics
 from .options import Profiled, Signature, fuses
 from .python_state import PythonState
 from .recording import AliasError, NeedsDataError, Recorded, record
@@ -53,8 +54,9 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     `graph_opt_config`, a GraphOptimizationConfig, says whether operators may share a kernel, and
     `opt_level=0` that they do not; 1, 2 and 3 are one level. With `profiling` the latest call is in
     `get_profile()`. `sublinear_memory_config` and `dtr_config` change memory only: their effect
-    arrives later, which the log says once. `symbolic_shape` and `without_host` change nothing:
-    sizes are what the function asks for, and programs run without Python.
+    arrives later, which the log says once. `numerics="fast"` lets the compiler join constant
+    factors and terms, which moves bits, as `jit.numerics` says. `symbolic_shape` and `without_host`
+    change nothing: sizes are what the function asks for, and programs run without Python.
 
     Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
     the function does something else at other sizes: `explain()` says what. The first sizes have a
@@ -95,7 +97,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
                check=False, record_only=False, donate_argnums=(), profiling=False,
-               imperative=False, **options):  # fmt: skip
+               imperative=False, numerics=None, **options):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
@@ -104,6 +106,8 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         self.check = check or record_only
         fuse = fuses(**options) and not without_fusion
         self.options = {"capture_as_const": self.capture_as_const, "fuse": fuse}
+        if numerics is not None:
+            self.options["numerics"] = checked("trace", numerics)
         self.record_only = record_only
         one = isinstance(donate_argnums, int)
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
@@ -143,11 +147,13 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         return vars(instance)[name]
 
     def __call__(self, *args, **kwargs):
-        if effects.is_tracing() or self._is_off():
+        if effects.is_plain() or self._is_off():
             return self.function(*args, **kwargs)
         if self._segments is not None:
             return self._segments.call(self.function, args, kwargs)
         tensors, key = signature(args, kwargs)
+        if current() != STRICT and "numerics" not in self.options:
+            key = (key[0], current()), *key[1:]
         kind = Recorded
         if modes.is_recording() and _core.num_tapes():
             if self._tape_needs_eager():
@@ -346,7 +352,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
 
     def _options_for(self, donated):
         """Those of a program to compile; None: none is to be."""
-        return None if self.record_only else {**self.options, "donated": donated}
+        return None if self.record_only else {**with_numerics(self.options), "donated": donated}
 
     def _repr_html_(self):
         from ..utils.html import of_trace  # for notebooks only

@@ -69,8 +69,8 @@ def load(f, map_location=None, *, allow_code=False, mmap=False):
         f: a path, or a binary file, which is read from its position on
         map_location: the device of the tensors: its name, a dict from the name of the device that
             they were on, or a function of that name; None: the default device
-        allow_code: whether the file may run code, which a saved module needs; only for files that
-            you trust
+        allow_code: whether the file may run code, which a saved module needs, if it is no
+            TracedModule; only for files that you trust
         mmap: whether tensors and arrays lie in the mapped file instead of being read; writing to
             them changes no file; checksums are not compared; bfloat16 and float8 are read
 

@@ -1,4 +1,6 @@
-"""Modules in files: pickled, with their tensors beside, where other tools find them by name."""
+"""Modules in files: pickled, or the records of a traced one, which need no code; their tensors lie
+beside, where other tools find them by name.
+"""
 
 import io
 import json
@@ -31,6 +33,8 @@ def module_encoder(protocol):
             return None
         for name, tensor in value.named_tensors():
             encoder.encode(tensor, (*path, name))
+        if hasattr(value, "_records"):
+            return _encode_traced(encoder, value, path)
         file = io.BytesIO()
         try:
             _Pickler(file, protocol, encoder, path).dump(value)
@@ -43,6 +47,22 @@ def module_encoder(protocol):
         return {"pickle": encoder.encode(data, (*path, "pickle"))["array"]}
 
     return _encode
+
+
+def _encode_traced(encoder, module, path):
+    """The node of a TracedModule: its records as an array, and the arrays that these refer to."""
+    records, arrays = module._records()
+    nodes = [encoder.encode(value, (*path, name)) for name, value in arrays]
+    data = np.frombuffer(records, dtype=np.uint8)
+    body = encoder.encode(data, (*path, "graph"))["array"]
+    return {"traced_module": {**body, "arrays": nodes}}
+
+
+def decode_traced(decoder, data, nodes):
+    """The TracedModule of the records `data`; `nodes` are those of its arrays."""
+    from ..traced_module.traced_module import load_records  # few need it
+
+    return load_records(data, [decoder.decode(node) for node in nodes])
 
 
 class _Pickler(pickle.Pickler):

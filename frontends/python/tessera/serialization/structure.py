@@ -15,6 +15,7 @@ import numpy as np
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor, _own_qparams
 from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
+from .modules import decode_traced
 
 _FORMAT = "tessera-save"
 _VERSION = 2
@@ -104,7 +105,10 @@ class Encoder:
             return {type(value).__name__: [self.encode(part, (*path, "")) for part in parts]}
         if type(value) is complex:
             return {"complex": repr(value)}
+        if id(value) in self._known:
+            return self._known[id(value)][0]
         node = self._encode_object(self, value, path)
+        self._known[id(value)] = node, value
         if node is None:
             raise TypeError(
                 f"save: values must be tensors, arrays, numbers, strings, bytes, containers or "
@@ -219,6 +223,8 @@ class Decoder:
     def _decode_array(self, kind, body):
         if kind == "pickle":
             return self._decode_pickle(self, self._array(body).tobytes())
+        if kind == "traced_module":
+            return decode_traced(self, self._array(body).tobytes(), body["arrays"])
         array, dtype = self._array(body), body["dtype"]
         if kind in _ARRAY_TYPES:
             tensor = self.tensor(array, dtype, body.get("device", "xpux"), _ARRAY_TYPES[kind])

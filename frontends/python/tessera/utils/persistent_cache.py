@@ -14,20 +14,31 @@ True
 >>> folder.cleanup()
 """
 
+import atexit
+import contextlib
+import functools
 import getpass
 import hashlib
 import os
+import platform
 import re
 from pathlib import Path
 
 from .. import _core
 from .._extras import importing
 from .._versions import __version__
+from ..logger import get_logger
 
-__all__ = ["PersistentCacheOnFiles", "PersistentCacheOnServer"]
+__all__ = [
+    "PersistentCacheManager",
+    "PersistentCacheOnFiles",
+    "PersistentCacheOnServer",
+    "get_manager",
+]
 
 _SIZE = hashlib.sha256().digest_size
 _SECONDS = 5  # that a server has to answer
+_MOST_BYTES = 64 << 20  # of values in files
 
 
 class _PersistentCache:
@@ -61,6 +72,7 @@ class PersistentCacheOnFiles(_PersistentCache):
     Args:
         folder: it is made where it is missing; without one, persistent_cache in the folder of
             `config.get_disk_cache`
+        max_bytes: of files of this user and version; those used least recently go first
 
     Raises:
         ValueError: folder must be given where there is no disk cache
@@ -77,7 +89,7 @@ class PersistentCacheOnFiles(_PersistentCache):
         (b'3', 1, None)
     """
 
-    def __init__(self, folder=None):
+    def __init__(self, folder=None, max_bytes=_MOST_BYTES):
         if folder is None:
             cached = _core.disk_cache()[0]
             if not cached:
@@ -86,7 +98,7 @@ class PersistentCacheOnFiles(_PersistentCache):
                     "got None"
                 )
             folder = os.path.join(cached, "persistent_cache")
-        self.folder = Path(folder)
+        self.folder, self.max_bytes = Path(folder), max_bytes
 
     def _path(self, key):
         return self._own_folder() / (hashlib.sha256(key).hexdigest() + ".value")
@@ -108,6 +120,21 @@ class PersistentCacheOnFiles(_PersistentCache):
                 file.write(hashlib.sha256(value).digest() + value)
 
         _core.replace_file(str(path), _write)
+        self._trim()
+
+    def _trim(self):
+        """Removes files beyond the limit, at which other processes may be, too."""
+        found = []
+        for path in self._own_folder().glob("*.value"):
+            with contextlib.suppress(FileNotFoundError):
+                status = path.stat()
+                found.append((status.st_mtime_ns, status.st_size, path))
+        held = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if held <= self.max_bytes:
+                break
+            path.unlink(missing_ok=True)
+            held -= size
 
     def get(self, category, key):
         """The value for the category and the key; None where there is none."""
@@ -117,7 +144,12 @@ class PersistentCacheOnFiles(_PersistentCache):
         except FileNotFoundError:
             return None
         digest, value = data[:_SIZE], data[_SIZE:]
-        return value if hashlib.sha256(value).digest() == digest else None
+        if hashlib.sha256(value).digest() != digest:
+            get_logger().warning("persistent cache: %s is damaged, and no value", path)
+            return None
+        with contextlib.suppress(OSError):  # a folder that is only read
+            os.utime(path)  # the latest used goes last
+        return value
 
     def clean(self):
         """Removes the values of this user and version; returns how many there were."""
@@ -201,3 +233,101 @@ def _redis():
 def _without_password(url):
     """`url` as messages may show it."""
     return re.sub(r"//[^/@]*@", "//", url)
+
+
+class PersistentCacheManager:
+    """Takes the times of measured kernels from process to process: see set_execution_strategy.
+
+    They lie on the server of the environment's TESS_CACHE_SERVER, else in the folder of
+    `config.get_disk_cache`, by user, version of Tessera and kind of processor. A cache that cannot
+    be read or written, or whose content is damaged, costs a warning in the log: kernels are then
+    measured anew.
+
+    Args:
+        cache: a PersistentCacheOnFiles or a PersistentCacheOnServer, instead of that one
+
+    Example:
+        >>> from tessera.utils.persistent_cache import PersistentCacheManager
+        >>> from tessera.utils.persistent_cache import PersistentCacheOnFiles
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     manager = PersistentCacheManager(PersistentCacheOnFiles(folder))
+        ...     manager.open(), manager.save()
+        (0, True)
+    """
+
+    _CATEGORY = "times of kernels"
+
+    def __init__(self, cache=None):
+        self._cache, self._is_open, self._saved = cache, False, 0
+
+    def open(self):
+        """Loads the times that are kept, at the first call; returns how many there were.
+
+        From then on they are saved when the process ends.
+        """
+        if self._is_open:
+            return 0
+        self._is_open = True
+        atexit.register(self.save)
+        return self._tried("read", self._load) or 0
+
+    def save(self):
+        """Saves what was measured since the last time; returns whether that worked.
+
+        Of two processes that save at the same moment, the times of one may be lost.
+        """
+        measured = _core.timing_stats()["measured"]
+        if measured == self._saved:
+            return True
+        self._saved = measured
+        return self._tried("written", self._store) is not None
+
+    def clean(self):
+        """Forgets all times, here and in the cache."""
+        _core.clear_timings()
+        self._tried("written", lambda: self._found().put(self._CATEGORY, _machine(), b""))
+
+    def _found(self):
+        """The cache; ValueError where there is none."""
+        if self._cache is None:
+            on_server = os.environ.get("TESS_CACHE_SERVER")
+            self._cache = PersistentCacheOnServer() if on_server else PersistentCacheOnFiles()
+        return self._cache
+
+    def _load(self):
+        kept = self._found().get(self._CATEGORY, _machine())
+        return _core.load_timings(kept) if kept else 0
+
+    def _store(self):
+        self._tried("read", self._load)  # others may have saved theirs meanwhile
+        self._found().put(self._CATEGORY, _machine(), _core.store_timings())
+        return True
+
+    def _tried(self, what, call):
+        """The result of `call`; None, and a warning in the log, where it fails."""
+        try:
+            return call()
+        except (OSError, ImportError, ValueError, RuntimeError) as error:
+            get_logger().warning("persistent cache: times of kernels were not %s: %s", what, error)
+            return None
+
+
+@functools.cache
+def get_manager():
+    """The PersistentCacheManager of this process.
+
+    >>> from tessera.utils.persistent_cache import get_manager
+    >>> get_manager() is get_manager()
+    True
+    """
+    return PersistentCacheManager()
+
+
+def _machine():
+    """The kind of processor, whose kernels take the same times."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip().encode()
+    return platform.machine().encode()

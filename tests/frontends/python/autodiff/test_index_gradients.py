@@ -121,3 +121,28 @@ def test_an_index_beside_axes_without_elements_is_read(key):
     for x in (floats(3, 4)[:, :0], tessera.Tensor(floats(3, 4)[:, :0])):
         with pytest.raises(IndexError, match="5"):
             np.asarray(x[key])
+
+
+def scaled(x, rows, columns):
+    x = x * 1
+    x[rows, columns] = x[rows, columns] * 0.5
+    return x
+
+
+COUNTS = {
+    "two and one": ([True, True, False], [False, True, False, False]),
+    "one and two": ([False, True, False], [True, True, False, False]),
+    "none and one": ([False] * 3, [True, False, False, False]),
+    "one and none": ([True, False, False], [False] * 4),
+    "two and two": ([True, True, False], [True, False, False, True]),
+}
+
+
+@pytest.mark.parametrize("function", [lambda x, *masks: x[masks], scaled])
+def test_masks_of_a_subscript_pick_counts_that_broadcast(function):
+    x = tessera.Tensor(floats(3, 4))
+    slope = grad(lambda x, *masks: (function(x, *masks) ** 2).sum())
+    traced = trace(slope)
+    for masks in COUNTS.values():
+        tensors = [tessera.Tensor(np.array(mask)) for mask in masks]
+        assert same_bits(traced(x, *tensors), slope(x, *tensors))

@@ -9,7 +9,7 @@ from tessera.amp import autocast
 from tessera.autodiff import Function, GradManager, checkpoint, grad, jvp, no_grad, vmap
 from tessera.jit import trace
 
-from tests.support.helper import floats
+from tests.support.helper import floats, same_bits
 
 
 def tensor(*shape, seed=0):
@@ -123,6 +123,29 @@ def test_traced():
         x = tensor(rows, 3, seed=rows)
         wanted = stacked(lambda a: grad(lambda b: F.exp(b @ w).sum())(a), x)
         np.testing.assert_allclose(step(x).numpy(), wanted, rtol=2e-5)
+    assert step.program() is not None
+
+
+@pytest.mark.filterwarnings("ignore:trace. .* changes Python state")  # calls, which are counted
+@pytest.mark.parametrize("symbolic", [False, True])
+@pytest.mark.parametrize("rows", [0, 5])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float32", "int8", "int32", "uint64", "complex64"]
+)
+def test_numbers_of_python_are_recorded_once(dtype, rows, symbolic):
+    calls = []
+
+    def scaled(a):
+        calls.append(a.shape)
+        return a * 2 + 1
+
+    x = (tensor(rows, 3) * 4).astype(dtype)
+    step = trace(lambda x: vmap(scaled)(x), symbolic=symbolic)
+    for _ in range(3):
+        got = step(x)
+        assert got.dtype == dtype
+        assert same_bits([got], [x * 2 + 1])
+    assert set(calls) == {(3,)} and len(calls) < 4
     assert step.program() is not None
 
 

@@ -30,8 +30,8 @@ FILLING = {
         "primitive_limit",
         "for n in range(40, 240):\n"
         "    F.matmul(tensor(n, 64), tensor(64, 64))\n"
-        "for n in range(8, 400):\n"
-        "    F.conv2d(tensor(1, 16, 8, n), tensor(16, 16, 3, 3))\n",
+        "for n in range(8, 1600):\n"
+        "    F.avg_pool2d(tensor(1, 16, 8, n), 2)\n",
     ),
     "gradient graphs": (
         "backward_plan_bytes",

@@ -167,8 +167,9 @@ def test_settings_are_attributes_that_are_checked():
         config.async_level = level
         assert config.async_level == config.get_async_level() == level
     for name, values in {
-        "benchmark_kernel": [False],
+        "benchmark_kernel": [True, False],
         "deterministic_kernel": [True, False],
+        "winograd": [False, True],
         "disable_memory_forwarding": [False],
         "_compute_mode": ["float32", "default"],
     }.items():
@@ -179,8 +180,8 @@ def test_settings_are_attributes_that_are_checked():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("async_level", 3), ("benchmark_kernel", True), ("benchmark_kernel", 0),
-     ("_compute_mode", "half"),
+    [("async_level", 3), ("benchmark_kernel", 1), ("benchmark_kernel", 0),
+     ("_compute_mode", "half"), ("winograd", 0), ("winograd", "off"),
      ("disable_memory_forwarding", True), ("deterministic_kernel", "yes")],
 )  # fmt: skip
 def test_settings_refuse_other_values(name, value):

@@ -132,13 +132,13 @@ REFUSED = [
 
 @pytest.mark.parametrize(("shapes", "text"), REFUSED)
 def test_refusals(shapes, text):
-    with pytest.raises(ValueError, match="scaled_dot_product_attention: " + text):
+    with pytest.raises(ValueError, match="attention: " + text):
         attention(*(tessera.Tensor(np.ones(shape, np.float32)) for shape in shapes))
 
 
 def test_a_mask_of_integers_is_refused():
     mask = tessera.Tensor(np.ones((4, 5), np.int32))
-    text = "scaled_dot_product_attention: attn_mask must be a float or bool, got i32"
+    text = "attention: attn_mask must be a float or bool, got i32"
     with pytest.raises(TypeError, match=text):
         attention(*operands(), mask)
 

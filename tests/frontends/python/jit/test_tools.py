@@ -91,6 +91,14 @@ def test_compile_keeps_the_graph(graph, tmp_path):
         assert same_bits(program(x), expected)
 
 
+def test_compile_sets_numerics(graph, tmp_path):
+    target = tmp_path / "out.tess"
+    for name, there in (("fast", True), ("strict", False)):
+        done = run(TOOLS / "tess-compile", graph[0], "-o", target, "--numerics", name)
+        assert done.returncode == 0, done.stderr
+        assert ('tess.numerics = "fast"' in jit.load(target).graph_text()) is there
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -98,6 +106,10 @@ def test_compile_keeps_the_graph(graph, tmp_path):
         (["{folder}/none.tess", "-o", "{out}"], "none.tess"),
         (["{folder}/x.npy", "-o", "{out}"], "must be a .tess file"),
         (["{path}", "-o", "{folder}/missing/out.tess"], "missing"),
+        (
+            ["{path}", "-o", "{out}", "--numerics", "quick"],
+            "tess-compile: numerics must be 'strict' or 'fast', got 'quick'",
+        ),
     ],
 )
 def test_compile_says_what_is_wrong(graph, tmp_path, arguments, text):

@@ -134,7 +134,7 @@ def test_exit_does_not_report_what_was_seen():
 # Each call waits for a queue of seconds. The signal comes while it does, or just before.
 INTERRUPTS = """
 def interrupt():
-    time.sleep(0.2)
+    time.sleep(0.05)
     os.kill(os.getpid(), signal.SIGINT)
 
 traced = tessera.jit.trace(lambda x: (x @ x).sum())

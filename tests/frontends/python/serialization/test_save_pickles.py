@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tessera
 from tessera import functional, module
+from tessera.traced_module import trace_module
 
 from tests.support.helper import same_bits
 
@@ -73,6 +74,24 @@ def test_tensors_of_modules_are_tensors_by_name():
     names = re.findall(rb'"(net\.[^"]*)":{"dtype"', content)
     assert set(names) == {b"net.first.weight", b"net.first.bias", b"net.second.bias",
                           b"net.tensor", b"net.pickle"}  # fmt: skip
+
+
+def test_a_module_in_two_places_is_one():
+    tied = Tied()
+    got = loaded(saved({"a": tied, "b": [tied]}), allow_code=True)
+    assert got["a"] is got["b"][0]
+
+
+def test_traced_modules_within_pickles():
+    """A module of the user that holds one is a pickle; tensors stay where other tools find them."""
+    x = tessera.tensor([[1.0, 2.0, 3.0]])
+    traced = trace_module(module.Sequential(module.Linear(3, 3)), x)
+    holder = module.Sequential(traced, module.ReLU())
+    content = saved({"net": holder, "weight": vars(traced)["0"].weight})
+    got = loaded(content, allow_code=True)
+    inner = vars(got["net"])["0"]
+    assert same_bits(got["net"](x), holder(x)) and vars(inner)["0"].weight is got["weight"]
+    assert content.count(b'"net.0.0.weight":{') == 1
 
 
 def test_map_location_of_modules():

@@ -98,6 +98,17 @@ def test_a_damaged_file_is_no_value(tmp_path):
     assert cache.get("sizes", b"x") == b"value"
 
 
+def test_files_have_a_limit(tmp_path):
+    cache = PersistentCacheOnFiles(tmp_path, max_bytes=1000)
+    for number in range(20):
+        cache.put("sizes", b"%d" % number, bytes(200))
+        assert cache.get("sizes", b"0") == bytes(200)
+        assert sum(path.stat().st_size for path in tmp_path.rglob("*.value")) <= 1000
+    assert cache.get("sizes", b"19") and cache.get("sizes", b"1") is None
+    cache.put("sizes", b"large", bytes(2000))
+    assert cache.get("sizes", b"large") is None and cache.clean() == 0
+
+
 def test_files_of_others_stay(tmp_path):
     cache = PersistentCacheOnFiles(tmp_path)
     cache.put("sizes", b"x", b"1")

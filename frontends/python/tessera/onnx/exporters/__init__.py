@@ -1,3 +1,11 @@
 """Functions that write records as ONNX's operators, where a record's field says not enough."""
 
-from . import complex_numbers, elementwise, layers, loops, movement, reductions  # noqa: F401
+from . import (  # noqa: F401
+    attention,
+    complex_numbers,
+    elementwise,
+    layers,
+    loops,
+    movement,
+    reductions,
+)

@@ -5,12 +5,15 @@ from ..writer import exporter
 
 @exporter("matmul")
 def _matmul(writer, row, x, y):
-    x = _turned(writer, x) if row["transpose_x"] else x.name
-    y = _turned(writer, y) if row["transpose_y"] else y.name
+    x = turned(writer, x) if row["transpose_x"] else x.name
+    y = turned(writer, y) if row["transpose_y"] else y.name
+    if row["dtype"] is not None:
+        x, y = (writer.cast(each, row.results[0].dtype) for each in (x, y))
     return writer.node("MatMul", [x, y])
 
 
-def _turned(writer, x):
+def turned(writer, x):
+    """The name of x with its last two axes exchanged."""
     order = list(range(len(x.shape)))
     if len(order) < 2:
         return x.name
@@ -22,7 +25,7 @@ def _turned(writer, x):
 def _linear(writer, row, x, weight, bias=None):
     if len(x.shape) == 2:
         return writer.node("Gemm", [x, weight, bias], transB=1)
-    out = writer.node("MatMul", [x, _turned(writer, weight)])
+    out = writer.node("MatMul", [x, turned(writer, weight)])
     return out if bias is None else writer.node("Add", [out, bias])
 
 

@@ -40,7 +40,7 @@ def _attention(node, query, key, value, mask=None, past_key=None, past_value=Non
     before = _offset(query, past_key, lengths)
     if _is_plain(node):
         bias = _bias(node, query, key, mask, before, lengths)
-        out = _ops.scaled_dot_product_attention(query, key, value, bias, False, node["scale"])[0]
+        out = _ops.attention(query, key, value, bias, False, node["scale"])[0]
         return joined(out) if flat else out, *present
     bias = _bias(node, query, key, mask, before, lengths)
     scale = math.sqrt(1 / math.sqrt(query.shape[-1]) if node["scale"] is None else node["scale"])
