@@ -52,12 +52,12 @@ void interleave(const uint8_t *first, int64_t apart, int64_t count, uint32_t *to
   Bytes row[4], pairs[4];
   for (int64_t i = 0; i < 4; ++i)
     row[i] = loadBytes(first + i * apart, count);
-  for (int i = 0; i < 4; i += 2) {
+  for (int64_t i = 0; i < 4; i += 2) {
     pairs[i] = __builtin_shufflevector(row[i], row[i + 1], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     pairs[i + 1] =
         __builtin_shufflevector(row[i], row[i + 1], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
   }
-  for (int i = 0; i < 2; ++i) {
+  for (int64_t i = 0; i < 2; ++i) {
     Bytes lower =
         __builtin_shufflevector(pairs[i], pairs[i + 2], 0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23);
     Bytes upper =

@@ -280,7 +280,7 @@ private:
   template <unsigned kSide, unsigned kColumns>
   void writeRows(const Part part, const Lanes<Sum> (&factors)[kSide * kSide], const Spot *spot, int64_t perRow,
                  int64_t count) const {
-    constexpr int64_t kSlice = kSide * kSide;
+    constexpr int64_t kSlice = int64_t(kSide) * kSide;
     const int64_t rowStep = termAt[kSide] - termAt[0], last = numTerms();
     if (rowStep < 0) // flipped windows begin with their last row
       spot += (kRows - 1) * perRow;

@@ -50,7 +50,7 @@ Winograd::Winograd(const WinogradShape &given, unsigned threads, const Kernels *
       numThreads(numSquares * kSquare * given.in * given.out < kPartProducts ? 1 : threads) {
   isStaged = numThreads > 1 && numSquares < kFewSquares * numThreads &&
              shape.out / kWidth >= int64_t(numThreads) * kernels.panels();
-  const int64_t most = std::max<int64_t>(kPointBytes / (kSquare * strideOf(shape.in) * 4), 2 * kernels.rows());
+  const int64_t most = std::max(kPointBytes / (kSquare * strideOf(shape.in) * 4), 2 * int64_t(kernels.rows()));
   const int64_t rounds = llvm::divideCeil(numSquares, numThreads * most);
   blockSquares = isStaged ? numSquares : int64_t(llvm::divideCeil(numSquares, numThreads * rounds));
 }

@@ -17,7 +17,6 @@ namespace tess::runtime::cpu {
 using contract::Depthwise;
 using contract::DepthwiseShape;
 using contract::DepthwiseWeight;
-using contract::DepthwiseWeightShape;
 
 namespace {
 

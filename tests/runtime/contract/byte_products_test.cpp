@@ -2,6 +2,7 @@
 #include "runtime/contract/Products.h"
 #include "runtime/threads/Worker.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <array>
@@ -51,8 +52,8 @@ public:
 
   /// Every element of an operand is this.
   void fill(T ofLhs, int8_t ofRhs) {
-    std::fill(lhs.begin(), lhs.end(), ofLhs);
-    std::fill(rhs.begin(), rhs.end(), ofRhs);
+    llvm::fill(lhs, ofLhs);
+    llvm::fill(rhs, ofRhs);
   }
 
   std::vector<int32_t> expected() const {

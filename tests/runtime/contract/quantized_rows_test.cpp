@@ -4,6 +4,7 @@
 #include "runtime/device/Elements.h"
 #include "runtime/threads/Worker.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <array>
@@ -51,7 +52,7 @@ public:
       each = std::abs(uniform(engine)) + 0.01f;
   }
 
-  void fillWeights(uint8_t byte) { std::fill(bytes.begin(), bytes.end(), byte); }
+  void fillWeights(uint8_t byte) { llvm::fill(bytes, byte); }
 
   std::vector<T> expected() const {
     const int64_t chunk = kContractLines * (isNibbles() ? 8 : 1);
