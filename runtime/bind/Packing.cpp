@@ -36,8 +36,10 @@ public:
   void visit(const Step &step, const PreparedKernel *kernel) {
     if (takesAnyOrder(step))
       return join(step);
-    for (auto [index, operand] : llvm::enumerate(step.operands))
-      want(operand, kernel ? kernel->inputPacking(index) : Packing());
+    for (auto [index, operand] : llvm::enumerate(step.operands)) {
+      const Packing packing = kernel ? kernel->inputPacking(index) : Packing();
+      want(operand, packing.constantBytes ? Packing() : packing); // of a constant alone
+    }
     for (auto [index, result] : llvm::enumerate(step.results))
       want(result, kernel && index == 0 ? kernel->outputPacking() : Packing());
   }

@@ -17,7 +17,8 @@ inline bool goesByChannel(const Step &step) { return llvm::is_contained(step.inn
 
 /// The packing of each value. `kernels`: by step, as prepared for row-major operands (null for steps that are no
 /// library calls). A value is packed when all steps that write or read it want the same packing; elementwise kernels
-/// over one piece of memory take any, those with repeated operands any that orders channels.
+/// over one piece of memory take any, those with repeated operands any that orders channels. Only
+/// constants have a packing with a size of its own.
 std::vector<Packing> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                   llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
                                   llvm::ArrayRef<PreparedRef> kernels);

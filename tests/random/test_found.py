@@ -20,6 +20,7 @@ def tensor(seed, *shape):
 
 
 CONSTANT_IMAGE = tensor(3, 1, 64, 8, 8)
+FILTERS = tensor(4, 32, 32, 3, 3)
 
 
 def two_masked_softmaxes(s, mask):
@@ -222,3 +223,27 @@ def test_a_scan_of_the_one_element_that_a_split_cuts_off():
     for size in (6, 12, 7):
         x = tensor(0, size)
         assert same_bits(traced(x), x[:1])
+
+
+# Operators with a weight that the program fills, and the sizes at which each is called.
+FILLED = {
+    "a product": (lambda x, n: F.linear(x, F.ones((n, n)) * 0.1), (5, 5, 8, 10, 8)),
+    "a direct convolution": (
+        lambda x, n: F.conv2d(x, F.ones((n, 32, 3, 3)) * 0.1, None, 1, 1), (16, 32, 48, 32)),
+    "Winograd's products": (
+        lambda x, n: F.conv2d(F.concat([x, x], 2), F.ones((n, 32, 3, 3)) * 0.1, None, 1, 1),
+        (32, 32, 64, 96)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FILLED)
+def test_a_weight_that_is_filled_beside_a_convolution(what):
+    function, sizes = FILLED[what]
+
+    def network(x):
+        return function(F.conv2d(x, FILTERS, None, 1, 1), x.shape[-1])
+
+    traced = jit.trace(network)
+    for size in sizes:
+        x = tensor(size, 1, 32, 8, size)
+        assert same_bits(traced(x), [network(x)])

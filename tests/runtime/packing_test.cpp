@@ -221,6 +221,30 @@ TEST_CASE("a constant image is packed as a constant weight is") {
   CHECK(packed == 1);
 }
 
+/// out = 0.5
+static void fillKernel(void *const *p, const int64_t *d, void *, int64_t, int64_t, int64_t lo, int64_t hi) {
+  for (int64_t i = lo; i < hi; ++i)
+    static_cast<float *>(p[0])[i * d[1]] = 0.5f;
+}
+
+TEST_CASE("a weight that a kernel fills stays row-major: only constants have memory for forms of other sizes") {
+  const bool isProduct = GENERATE(true, false);
+  const int64_t size = GENERATE(9, 16); // direct windows, Winograd's
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {kBatch, 32, size, size}), w = p.input("w", DType::Float32, {32, 32, 3, 3});
+  int image = p.node(conv(), {x, w});
+  p.library();
+  const IntList shape = isProduct ? IntList{size, size} : IntList{32, 32, 3, 3};
+  int filled = p.node(OpDef::get("full").set("shape", shape).set("value", 0.5), {});
+  p.kernel(fillKernel, unsigned(shape.size()));
+  p.output("out", p.node(isProduct ? OpDef::get("matmul").set("transpose_y", true) : conv(), {image, filled}));
+  p.library();
+  TensorMeta metas[] = {f32({kBatch, 32, size, size}), f32({32, 32, 3, 3})};
+  unsigned plain = 0, packed = 0;
+  CHECK(runOnce(p, metas, false, plain) == runOnce(p, metas, true, packed));
+  CHECK(packed == unsigned(!isProduct)); // the image between two convolutions
+}
+
 TEST_CASE("a kernel that asks for the index of an element gets row-major values") {
   TestProgram p;
   HostTensor weight = randomF32({32, 32, 3, 3}, 7);
