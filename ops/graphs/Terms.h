@@ -135,6 +135,7 @@ inline std::string text(llvm::StringRef value) { return value.str(); }
 inline std::string text(int64_t value) { return std::to_string(value); }
 inline std::string text(Sizes list) { return toString(list); }
 inline std::string text(const TensorMeta &meta) { return toString(meta); }
+inline std::string text(DType dtype) { return shortName(dtype).str(); }
 std::string text(llvm::ArrayRef<TensorMeta> metas);
 
 /// Results of these shapes; Infer sets their dtypes.

@@ -25,6 +25,9 @@ TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
 
+// ExactSums.cpp
+TESS_CHECK(integerMatmul);
+
 // IndexShapes.cpp
 TESS_CHECK(indexSet);
 

@@ -47,6 +47,12 @@ std::string dtypeNames(DTypeMask mask) {
     return "a number, bool or complex";
   case kQuantizedMask:
     return "quantized";
+  case kQuantizedMask | kIntMask:
+    return "quantized or an integer";
+  case kByteMask:
+    return "of 8 bits, an integer or quantized";
+  case kSignedByteMask:
+    return "int8, or quantized to int8";
   case kUnquantizedMask:
     return "unquantized";
   case kAnyMask:

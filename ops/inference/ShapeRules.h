@@ -23,6 +23,8 @@ TESS_SHAPE_RULE(ofNotation);
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
+TESS_SHAPE_RULE(integerConv);
+TESS_SHAPE_RULE(integerConvTranspose);
 
 // FftShapes.cpp
 TESS_SHAPE_RULE(fftR2c);

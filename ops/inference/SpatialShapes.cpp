@@ -1,5 +1,6 @@
 //===- SpatialShapes.cpp - shapes of convolutions and pooling ------------===//
 #include "ops/inference/Checks.h"
+#include "ops/inference/ExactSums.h"
 #include "ops/inference/RuleErrors.h"
 #include "ops/inference/ShapeRules.h"
 #include "ops/inference/WindowRules.h"
@@ -90,6 +91,37 @@ llvm::Expected<Metas> convTranspose(const OpDef &op, Operands operands, Segments
       return mustHoldOfTwo(op, "padding must leave elements of the result", operands, 0, 1);
   }
   return single(operands, shape);
+}
+
+/// A rule of convolutions for bytes, whose first two operands are of convolutions and whose third is the zero point.
+static llvm::Expected<Metas> ofIntegers(decltype(conv) rule, const OpDef &op, Operands operands, int64_t depth) {
+  llvm::Expected<Metas> metas = rule(op, operands.take_front(2), {});
+  if (!metas)
+    return metas;
+  if (operands.size() > 2 && operands[2].rank() != 0)
+    return mustHold(op, "x_zero must have rank 0", operands, 2);
+  if (llvm::Error e = integers::requireDepth(op, operands, depth))
+    return std::move(e);
+  return metas;
+}
+
+/// Elements of a window and `channels`, a size of the weight.
+static int64_t windowDepth(const TensorMeta &weight, int64_t channels) {
+  for (int64_t size : llvm::ArrayRef(weight.shape).drop_front(2))
+    channels = sizes::multiply(channels, size);
+  return channels;
+}
+
+llvm::Expected<Metas> integerConv(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &weight = operands[1];
+  return ofIntegers(conv, op, operands, weight.rank() < 2 ? kUnknown : windowDepth(weight, weight.shape[1]));
+}
+
+llvm::Expected<Metas> integerConvTranspose(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &weight = operands[1];
+  const bool isKnown = weight.rank() >= 2 && weight.shape[0] >= 0;
+  return ofIntegers(convTranspose, op, operands,
+                    isKnown ? windowDepth(weight, weight.shape[0] / op.i64("groups")) : kUnknown);
 }
 
 static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsigned xi) {

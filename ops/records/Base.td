@@ -50,6 +50,14 @@ def Tess_Any : RankedTensorOf<anyTypes>;
 // What only moves elements takes quantized ones besides: what is stored says nothing without scale and zero point.
 def Tess_QuantizedElement : Type<CPred<"::llvm::isa<::tess::ir::QuantizedType>($_self)">, "quantized">;
 def Tess_Quantized : RankedTensorOf<[Tess_QuantizedElement]>;
+// And those of a quantized dtype that is stored as such integers.
+class Tess_StoredAs<string storage>
+    : Type<And<[Tess_QuantizedElement.predicate,
+                CPred<"::tess::storageOf(::llvm::cast<::tess::ir::QuantizedType>($_self).getDType()) == ::tess::DType::" # storage>]>,
+           "quantized to " # storage>;
+def Tess_Byte : RankedTensorOf<[I8, UI8, Tess_StoredAs<"Int8">, Tess_StoredAs<"UInt8">]>;
+def Tess_SignedByte : RankedTensorOf<[I8, Tess_StoredAs<"Int8">]>;
+def Tess_QuantizedOrInt : RankedTensorOf<!listconcat(intTypes, [Tess_QuantizedElement])>;
 // And those of few bits, whose numbers are odd: what makes zeros or sums takes none.
 def Tess_LowBitElement : Type<CPred<"::llvm::isa<::tess::ir::LowBitType>($_self)">, "intb">;
 def Tess_Unquantized : RankedTensorOf<!listconcat(anyTypes, [Tess_LowBitElement])>;

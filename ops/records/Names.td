@@ -11,8 +11,8 @@
 def PythonModules {
   list<string> names = [
     "functional.conv", "functional.creation", "functional.elemwise", "functional.fft", "functional.local_conv",
-    "functional.loss", "functional.math", "functional.nn", "functional.pool", "functional.tensor", "functional.vision",
-    "optimizer", "random"
+    "functional.loss", "functional.math", "functional.nn", "functional.pool", "functional.quantized", "functional.tensor",
+    "functional.vision", "optimizer", "random"
   ];
 }
 

@@ -17,16 +17,18 @@ defvar roundedAway = (s_trunc (s_add scaled, (s_mul (s_sign scaled), C<"0.499999
 def Tess_QuantizeOp : Tess_Op<"quantize"> {
   let summary = "numbers as the integers of a quantized dtype";
   let description = [{`out = saturate(round(x / scale) + zero_point)` in float32, halves away from zero, within the
-    numbers that dtype stores; NaN is stored as 0. astype calls it with the parameters of dtype.}];
+    numbers that dtype stores; NaN is stored as 0. astype calls it with the parameters of dtype. An integer dtype has
+    the integers without saying what they stand for.}];
   let arguments = (ins Tess_F32:$x, Tess_F32:$scale, Tess_I32:$zero_point, Tess_DTypeAttr:$dtype);
-  let results = (outs Tess_Quantized:$out);
+  let results = (outs Tess_QuantizedOrInt:$out);
   let shapes = "(*D), (*D), (*D) -> (*D)";
   let dtypes = FromAttr<"dtype">;
   let lowering = Elementwise_;
   let scalar = [(s_cast (s_add roundedAway, $zero_point))];
-  let attrFacts = [Doc<"dtype", "quantized dtype of the result">];
+  let attrFacts = [Doc<"dtype", "quantized or integer dtype of the result">];
   let samples = [Sample<["2,3", "", ""], "dtype=qint8<0.5>", "-2; 0.1; 0", "2; 0.2; 1">,
                  Sample<["4", "", ""], "dtype=quint8<0.05:3>", "-2; 0.1; 3", "2; 0.2; 4">,
+                 Sample<["2,3", "", ""], "dtype=u8", "-2; 0.1; 3", "2; 0.2; 4">,
                  Sample<["2,0", "", ""], "dtype=qint32<0.5>", "-2; 0.1; 0", "2; 0.2; 1">,
                  Sample<["2,3", "2,1", "2,1"], "dtype=quint4<0.5:1>", "-2; 0.1; 1", "2; 0.2; 3">];
   let oracle = Oracle<"tess_oracle.quantize(x, scale, zero_point, dtype)">;
@@ -35,8 +37,9 @@ def Tess_QuantizeOp : Tess_Op<"quantize"> {
 }
 def Tess_DequantizeOp : Tess_Op<"dequantize"> {
   let summary = "what the integers of a quantized dtype stand for";
-  let description = [{`out = (x - zero_point) * scale` in float32. astype calls it with the parameters of the dtype of x.}];
-  let arguments = (ins Tess_Quantized:$x, Tess_F32:$scale, Tess_I32:$zero_point);
+  let description = [{`out = (x - zero_point) * scale` in float32. astype calls it with the parameters of the dtype of x. Integers are taken
+    as such ones.}];
+  let arguments = (ins Tess_QuantizedOrInt:$x, Tess_F32:$scale, Tess_I32:$zero_point);
   let results = (outs Tess_F32:$out);
   let shapes = "(*D), (*D), (*D) -> (*D)";
   let dtypes = Fixed<"f32">;

@@ -41,8 +41,8 @@ std::string messageText(const TermScope &scope, StringRef text) {
     text = after;
     bool isOperand = scope.op.operandIndex(inner) >= 0;
     Term term = isOperand ? Term{Term::Text, ""} : parseTerm(scope, inner);
-    if (term.kind != Term::Int && term.kind != Term::List && term.kind != Term::Text)
-      scope.op.fatal("a message must have operands, numbers, lists and texts in braces, got '" + inner + "'");
+    if (term.kind != Term::Int && term.kind != Term::List && term.kind != Term::Text && term.kind != Term::DType)
+      scope.op.fatal("a message must have operands, numbers, lists, texts and dtypes in braces, got '" + inner + "'");
     parts.push_back("terms::text(" + (isOperand ? scope.meta(inner) : term.text) + ")");
   }
   return join(parts, " + ");

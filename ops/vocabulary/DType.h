@@ -134,6 +134,15 @@ static_assert(
              (1u << std::size(kQuantizedKinds)) - 1;
     }(),
     "every quantized dtype says what it stores, in the order of their values");
+/// What is stored in 8 bits as an integer, and what as int8.
+constexpr DTypeMask storedAs(DType storage) {
+  DTypeMask mask = maskOf(storage);
+  for (const QuantizedKind &row : kQuantizedKinds)
+    mask |= row.storage == storage ? maskOf(row.kind) : 0;
+  return mask;
+}
+constexpr DTypeMask kSignedByteMask = storedAs(DType::Int8);
+constexpr DTypeMask kByteMask = kSignedByteMask | storedAs(DType::UInt8);
 /// The dtype of what lies in memory: integers where `d` is quantized or has few bits, else `d`.
 constexpr DType storageOf(DType d) { return isQuantized(d) ? quantizedKind(d).storage : isLowBit(d) ? DType::Int8 : d; }
 

@@ -12,6 +12,12 @@ namespace tess::runtime::cpu {
 // Matmul.cpp, OwnMatmul.cpp: float32 and bfloat16 by oneDNN, the rest by our own loops with a fixed order of summation.
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request);
+// IntegerMatmul.cpp, IntegerConv.cpp: bytes, exactly.
+llvm::Expected<PreparedRef> prepareIntegerMatmul(const PrepareRequest &request);
+llvm::Error packIntegerMatmulInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
+                                   const void *from, void *to);
+llvm::Expected<PreparedRef> prepareIntegerConv(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareIntegerConvTranspose(const PrepareRequest &request);
 // AddProducts.cpp
 llvm::Expected<PreparedRef> prepareAddProducts(const PrepareRequest &request);
 

@@ -1,6 +1,7 @@
 //===- MatmulShape.h - a matrix product over strides ------------*- C++ -*-===//
 #pragma once
 
+#include "runtime/contract/Products.h"
 #include "runtime/device/KernelTable.h"
 
 namespace tess::runtime::cpu {
@@ -17,6 +18,12 @@ MatmulShape matmulShape(const PrepareRequest &request);
 
 /// The offset of matrix number `batch` of the result in an operand, in elements.
 int64_t batchOffset(const MatmulShape &shape, const Layout &layout, int64_t batch);
+
+/// Turns a product (*B, M, K) x (K, N) with packed rows into a single one of B * M rows: the same sums in fewer calls.
+void collapseBatch(MatmulShape &shape);
+
+/// The product of such a shape, whose batches that are one in memory have been joined.
+contract::ProductShape productShape(const MatmulShape &shape, const PrepareRequest &request);
 
 constexpr const char *kOwnMatmul = "own:matmul", *kContract = "own:contract", *kOwnConv = "own:conv";
 

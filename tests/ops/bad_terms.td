@@ -51,7 +51,7 @@ def Tess_BOp : Demands<"b", "#x == 1">;
 #ifdef CASE_8
 def Tess_BOp : Demands<"b", "$dim == 1">;
 #endif
-// CHECK: error: b: a message must have operands, numbers, lists and texts in braces, got 'true'
+// CHECK: error: b: a message must have operands, numbers, lists, texts and dtypes in braces, got 'true'
 #ifdef CASE_9
 def Tess_BOp : Demands<"b", "true", "x {true}">;
 #endif

@@ -50,6 +50,18 @@ from tests.records.oracles.loss import (  # noqa: F401
     smooth_l1_loss,
     triplet_margin_loss,
 )
+from tests.records.oracles.quantized import (  # noqa: F401
+    dequantize,
+    fake_quant,
+    integer_conv,
+    integer_conv_transpose,
+    integer_matmul,
+    quantize,
+    simulated_conv,
+    simulated_conv_transpose,
+    simulated_linear,
+    simulated_matmul,
+)
 from tests.records.oracles.random import dropout, philox_normal, philox_uniform  # noqa: F401
 from tests.records.oracles.vision import (  # noqa: F401
     correlation,
@@ -303,23 +315,6 @@ def adam_update(param, grad, exp_avg, exp_avg_sq, lr, step, beta1, beta2, epsilo
     delta = avg / (1 - beta1**step) / (np.sqrt(square / (1 - beta2**step)) + epsilon)
     delta = delta + weight_decay * param if decoupled else delta
     return param - lr * delta, avg, square
-
-
-LIMITS = {"qint8": (-128, 127), "qint8_narrow": (-127, 127), "quint8": (0, 255), "qint4": (-8, 7),
-          "quint4": (0, 15), "qint1": (0, 1), "qint32": (-(2**31), 2**31 - 1)}  # fmt: skip
-
-
-def quantize(x, scale, zero_point, dtype):
-    """The stored integers of numbers: a float32 quotient, halves away from zero, NaN as 0."""
-    with np.errstate(all="ignore"):
-        ratio = (np.float32(x) / np.float32(scale)).astype(np.float64)
-    rounded = np.sign(ratio) * np.floor(np.abs(ratio) + 0.5) + zero_point
-    return np.nan_to_num(np.clip(rounded, *LIMITS[dtype.partition("<")[0]]), nan=0.0)
-
-
-def dequantize(x, scale, zero_point):
-    """What stored integers stand for."""
-    return (x.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
 
 
 LOW_BIT = {"intb1": 1, "intb2": 3, "intb4": 15}  # the largest number

@@ -3,6 +3,7 @@
 from tests.records.refusals.attention import ATTENTION
 from tests.records.refusals.index import INDEX
 from tests.records.refusals.linalg import LINALG
+from tests.records.refusals.quantized import QUANTIZED
 from tests.records.refusals.vision import VISION
 from tests.records.refusals.window import IMAGE, WINDOWS
 
@@ -13,6 +14,7 @@ REFUSALS = {
     **ATTENTION,
     **INDEX,
     **LINALG,
+    **QUANTIZED,
     **VISION,
     **WINDOWS,
     "adam_update.lr_must_have_rank_0": (["3", "3", "3", "3", "1", ""], ""),
