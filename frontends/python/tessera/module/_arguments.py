@@ -33,6 +33,7 @@ ARGUMENTS = {
     "dim_feedforward": ("int", "features between both linear layers"),
     "drop_prob": ("float", "probability that an element becomes 0 in training"),
     "dropout": ("float", "probability that an element becomes 0 in training"),
+    "dtype": ("DTypeLike | None", "quantized dtype of the result, with one scale"),
     "embed_dim": ("int", "size of the last axis of the query and of the result"),
     "embedding_dim": ("int", "numbers in each row of the table"),
     "end_axis": ("int", "the last axis that is joined"),

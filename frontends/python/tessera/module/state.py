@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..dtype import is_quantize
 from ..tensor import Tensor
 
 
@@ -28,7 +29,8 @@ def load(module, state_dict, strict):
     arrays = {name: np.asarray(values[name]) for name, _, _ in found}
     _check_shapes(module, found, arrays)
     for name, tensor, _ in found:
-        value = Tensor(arrays[name].reshape(tensor.shape), dtype=tensor.dtype)
+        array = arrays[name].reshape(tensor.shape)
+        value = Tensor(array, dtype=_dtype_of(array, tensor))
         value.format = tensor.format
         tensor._reset(value)
     return missing
@@ -55,6 +57,12 @@ def _left(tensors, taken):
         if id(tensor) not in taken:
             taken.add(id(tensor))
             yield name
+
+
+def _dtype_of(array, tensor):
+    """That of the tensor; of quantized numbers for a quantized tensor their own, with its scale."""
+    are_quantized = is_quantize(array.dtype) and is_quantize(tensor.dtype)
+    return array.dtype if are_quantized else tensor.dtype
 
 
 def _check_names(module, missing, unexpected):

@@ -15,6 +15,8 @@ from ..module import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
+from ..module.qat import QATModule
+from ..module.quantized import QuantizedModule
 from ..random import RNG
 from ..tensor import Tensor
 
@@ -30,7 +32,8 @@ def description_of(module):
     Arguments that have no default are `args`, in order; others are in `kwargs` where they are not
     their defaults. A generator is described by its seed, without its place in the sequence.
 
-    ValueError: each argument of the class must be an attribute of that name.
+    ValueError: each argument of the class must be an attribute of that name; modules of
+    quantization have observers and dtypes that no call gives.
 
     >>> import tessera.module as M
     >>> from tessera.traced_module.descriptions import description_of
@@ -39,6 +42,11 @@ def description_of(module):
     ('Linear', (4, 2), {'bias': False})
     """
     kind, args, kwargs = type(module), [], {}
+    if isinstance(module, (QATModule, QuantizedModule)):
+        raise ValueError(
+            f"description_of: a module must be made by a call of its class alone, got "
+            f"{kind.__module__}.{kind.__name__}"
+        )
     values = _settings(module)
     for each in list(inspect.signature(kind.__init__).parameters.values())[1:]:
         if each.name in _BEGINNINGS or each.kind is each.VAR_POSITIONAL:

@@ -17,8 +17,9 @@ from ..autodiff import (
     vjp,
     vmap,
 )
-from ..functional import fft, metric
-from ..module import Module, Sequential
+from ..functional import fft, metric, quantized, quantized_conv
+from ..module import Module, Sequential, qat
+from ..module import quantized as quantized_modules
 from ..tensor import asarray, tensor
 from .modes import ENTERING, LEAVING
 
@@ -41,7 +42,7 @@ def _exported(part):
 def recorded():
     """A dict whose keys are the functions in Python; operators tell of themselves."""
     found = dict.fromkeys(_exported(functional))
-    for part in (fft, metric, random):
+    for part in (fft, metric, quantized, quantized_conv, random):
         found.update(dict.fromkeys(_exported(part)))
     found.update(dict.fromkeys((tensor, asarray, checkpoint, Module.__call__, Function.__call__)))
     found.update(dict.fromkeys(DRAWING))
@@ -102,16 +103,51 @@ def register_as_builtin(mod_cls):
     return mod_cls
 
 
+# Rooms of the package with classes of modules, by the names that files give them.
+_ROOMS = {"module": modules, "module.qat": qat, "module.quantized": quantized_modules}
+_OPEN = (Module, Sequential, modules.ModuleList, modules.ModuleDict, qat.QATModule,
+         quantized_modules.QuantizedModule)  # fmt: skip
+_QUANTIZATION = f"{__package__.partition('.')[0]}.quantization"
+
+
+def _modules_of(room, part):
+    members = {f"{room}.{name}": getattr(part, name) for name in part.__all__}
+    return {name: kind for name, kind in members.items()
+            if isinstance(kind, type) and issubclass(kind, Module)}  # fmt: skip
+
+
 @functools.cache
-def _package_modules():
-    kinds = {getattr(modules, name) for name in modules.__all__}
-    kinds = {kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Module)}
-    return kinds - {Module, Sequential, modules.ModuleList, modules.ModuleDict}
+def package_modules():
+    """Classes of modules of the package by name, but for `quantization_modules`."""
+    return {
+        name: kind
+        for room, part in _ROOMS.items()
+        for name, kind in _modules_of(room, part).items()
+    }
+
+
+@functools.cache
+def quantization_modules():
+    """Observers and fake quantizers by name; who has one has imported the package."""
+    from .. import quantization  # few need it
+
+    return _modules_of("quantization", quantization)
+
+
+def is_of_quantization(kind):
+    """Whether the class is an observer or a fake quantizer of the package."""
+    return kind.__module__.startswith(_QUANTIZATION) and kind in quantization_modules().values()
+
+
+@functools.cache
+def _closed():
+    return frozenset(package_modules().values()).difference(_OPEN)
 
 
 def is_closed(module):
     """Whether a call of the module is one expression."""
-    return type(module) in _package_modules() or type(module) in _builtin
+    kind = type(module)
+    return kind in _closed() or kind in _builtin or is_of_quantization(kind)
 
 
 def is_registered(kind):

@@ -9,11 +9,18 @@ import types
 import numpy as np
 
 from .. import _core, functional, random
-from .. import module as modules
 from ..module import Module
 from ..tensor import Parameter, Tensor
 from .compat import BUILTIN, FUNCTION, MODULE, PLAIN, TYPE, WRAPPED
-from .functions import DRAWING, recorded, registered_modules, wrapped
+from .functions import (
+    DRAWING,
+    is_of_quantization,
+    package_modules,
+    quantization_modules,
+    recorded,
+    registered_modules,
+    wrapped,
+)
 from .operators import BINARY, SUBSCRIPTS, UNARY
 from .pytree import registered_types
 
@@ -58,9 +65,7 @@ def _function_names():
 
 @functools.cache
 def _modules():
-    kinds = {f"module.{name}": getattr(modules, name) for name in modules.__all__}
-    found = {name: kind for name, kind in kinds.items()
-             if isinstance(kind, type) and issubclass(kind, Module)}  # fmt: skip
+    found = dict(package_modules())
     found.pop("module.Module")
     return found
 
@@ -93,6 +98,8 @@ def name_of(value):
     if is_class and issubclass(value, Module):
         if value in _names(_modules):
             return MODULE, _names(_modules)[value]
+        if is_of_quantization(value):
+            return MODULE, _names(quantization_modules)[value]
         return (BUILTIN, qualified(value)) if value in registered_modules() else None
     if is_class and value in _names(_plain):
         return PLAIN, _names(_plain)[value]
@@ -114,6 +121,8 @@ def find(kind, name):
         from ..quantization.utils import QuantMode  # few need it
 
         return QuantMode
+    if kind == MODULE and name.startswith("quantization."):
+        return quantization_modules().get(name)
     if kind in _TABLES:
         return _TABLES[kind]().get(name)
     found = [each for each in _REGISTERED[kind]() if qualified(each) == name]

@@ -6,7 +6,7 @@ import pytest
 import tessera as ts
 import tessera.module as M  # noqa: N812
 from tessera.traced_module.descriptions import description_of
-from tessera.traced_module.functions import _package_modules
+from tessera.traced_module.functions import package_modules
 
 from tests.support.helper import bits
 
@@ -136,7 +136,19 @@ CALLS = [(name, make) for name, makes in MODULES.items() for make in makes]
 
 
 def test_every_closed_module_of_the_package_is_here():
-    assert {kind.__name__ for kind in _package_modules()} == set(MODULES)
+    rooms = (name.rpartition(".") for name in package_modules())
+    names = {name for room, _, name in rooms if room == "module"}
+    assert names - {"Module", "ModuleDict", "ModuleList", "Sequential"} == set(MODULES)
+
+
+def test_modules_of_quantization_have_no_call():
+    for layer in (
+        M.qat.Linear.from_float_module(M.Linear(4, 3)),
+        M.quantized.Linear(ts.dtype.qint8(0.5)),
+    ):
+        message = "description_of: a module must be made by a call of its class alone, got "
+        with pytest.raises(ValueError, match=message + type(layer).__module__):
+            description_of(layer)
 
 
 def settings(module):

@@ -1,0 +1,40 @@
+"""Layers that train with simulated quantization: float modules of the same names, whose weights and
+results are rounded to grids.
+"""
+
+import sys as _sys
+
+from ..._known_form import export_known_form as _export_known_form
+from ..._listed import listed as _listed
+from .._help import add_tables as _add_tables
+from .conv import Conv2d, ConvRelu2d, ConvTranspose2d, ConvTransposeRelu2d
+from .conv_bn import ConvBn2d, ConvBnRelu2d, ConvTransposeBn2d, ConvTransposeBnRelu2d
+from .elemwise import Concat, DequantStub, Elemwise, QuantStub
+from .linear import BatchMatMulActivation, Linear, LinearBn1d, LinearBnRelu1d, LinearRelu
+from .module import QATModule
+
+__all__ = [
+    "BatchMatMulActivation",
+    "Concat",
+    "Conv2d",
+    "ConvBn2d",
+    "ConvBnRelu2d",
+    "ConvRelu2d",
+    "ConvTranspose2d",
+    "ConvTransposeBn2d",
+    "ConvTransposeBnRelu2d",
+    "ConvTransposeRelu2d",
+    "DequantStub",
+    "Elemwise",
+    "Linear",
+    "LinearBn1d",
+    "LinearBnRelu1d",
+    "LinearRelu",
+    "QATModule",
+    "QuantStub",
+]
+
+__dir__ = _listed(*__all__)
+
+_export_known_form(_sys.modules[__name__], __all__)
+_add_tables(kind for kind in map(globals().get, __all__) if kind is not QATModule)

@@ -1,0 +1,50 @@
+"""Convolutions that train with simulated quantization."""
+
+from ... import functional as F  # noqa: N812
+from .. import conv, fused
+from ._sums import CONV2D, CONV_TRANSPOSE2D, summed
+from .module import QATModule
+
+
+class Conv2d(conv.Conv2d, QATModule):
+    """Conv2d whose weight and result are rounded to grids."""
+
+    def calc_conv_qat(self, inp):
+        """Gives the convolution by the rounded weight, float[N, O, OH, OW], not rounded itself."""
+        weight = self.apply_quant_weight(self.weight)
+        return summed(self, CONV2D, self, inp, weight, self.bias)
+
+    def forward(self, inp):
+        """See the class."""
+        return self.apply_quant_activation(self.calc_conv_qat(inp))
+
+
+class ConvRelu2d(Conv2d, fused.ConvRelu2d):
+    """Conv2d, then ReLU, whose weight and result are rounded to grids."""
+
+    def forward(self, inp):
+        """See the class."""
+        return self.apply_quant_activation(F.relu(self.calc_conv_qat(inp)))
+
+
+class ConvTranspose2d(conv.ConvTranspose2d, QATModule):
+    """ConvTranspose2d whose weight and result are rounded to grids."""
+
+    def calc_conv_transpose2d_qat(self, inp):
+        """Gives the transposed convolution by the rounded weight, float[N, O, OH, OW], not rounded
+        itself.
+        """
+        weight = self.apply_quant_weight(self.weight)
+        return summed(self, CONV_TRANSPOSE2D, self, inp, weight, self.bias)
+
+    def forward(self, inp):
+        """See the class."""
+        return self.apply_quant_activation(self.calc_conv_transpose2d_qat(inp))
+
+
+class ConvTransposeRelu2d(ConvTranspose2d, fused.ConvTransposeRelu2d):
+    """ConvTranspose2d, then ReLU, whose weight and result are rounded to grids."""
+
+    def forward(self, inp):
+        """See the class."""
+        return self.apply_quant_activation(F.relu(self.calc_conv_transpose2d_qat(inp)))

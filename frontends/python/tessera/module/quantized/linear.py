@@ -1,0 +1,84 @@
+"""Matrix products of integers."""
+
+from ... import functional as F  # noqa: N812
+from .. import init, linear
+from .module import QuantizedModule, no_weight
+
+
+class Linear(QuantizedModule):
+    """Linear of integers: quantized[*B, I] to `dtype`; see `functional.quantized.linear`.
+
+    Weight and bias are None until it is made of a QAT module, or they are set.
+    """
+
+    def __init__(self, dtype=None, **kwargs):
+        super().__init__(**kwargs)
+        self.weight = self.bias = None
+        self.output_dtype = dtype
+
+    def calc_linear_quantized(self, inp, nonlinear_mode="identity"):
+        """Gives the product, quantized[*B, O] of `output_dtype`, through the activation "identity",
+        "relu", "hswish" or "sigmoid".
+        """
+        self._check_inference()
+        return F.quantized.linear(inp, self.weight, self.bias, self.output_dtype, nonlinear_mode)
+
+    def forward(self, x):
+        """See the class."""
+        return self.calc_linear_quantized(x)
+
+    def _module_info_string(self):
+        if self.weight is None:
+            return ""
+        out, into = self.weight.shape
+        return f"in_features={into}, out_features={out}, bias={self.bias is not None}"
+
+
+class LinearRelu(Linear):
+    """Linear of integers, then ReLU."""
+
+    def forward(self, inp):
+        """See the class."""
+        return self.calc_linear_quantized(inp, "relu")
+
+
+class LinearBn1d(Linear):
+    """Linear of integers, whose weight and bias are those of a batch norm, too."""
+
+
+class LinearBnRelu1d(LinearBn1d):
+    """Linear of integers, whose weight and bias are those of a batch norm, too, then ReLU."""
+
+    def forward(self, inp):
+        """See the class."""
+        return self.calc_linear_quantized(inp, "relu")
+
+
+class BatchMatMulActivation(linear.BatchMatMulActivation, QuantizedModule):
+    """BatchMatMulActivation of integers: quantized[batch, I, N] to `dtype`; see
+    `functional.quantized.matmul`.
+    """
+
+    def __init__(self, batch, in_features, out_features, bias=True, nonlinear_mode="IDENTITY",
+                 dtype=None, **kwargs):  # fmt: skip
+        super().__init__(batch, in_features, out_features, bias, nonlinear_mode, **kwargs)
+        self.output_dtype = dtype
+
+    def reset_parameters(self):
+        """A weight and a bias of 0, which a state replaces."""
+        self.weight = no_weight(self.weight.shape)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def calc_bmm_quantized(self, inp):
+        """Gives the products and the bias, quantized[batch, O, N] of `output_dtype`, through the
+        activation.
+        """
+        self._check_inference()
+        return F.quantized.matmul(
+            self.weight, inp, self.output_dtype, bias=self.bias, nonlinear_mode=self.nonlinear_mode
+        )
+
+    def forward(self, x):
+        """See the class."""
+        return self.calc_bmm_quantized(x)
