@@ -13,6 +13,7 @@ from stub_types import Table, annotate, without_values
 
 BANNER = "# Written by frontends/python/stubs.py. Do not edit.\n"
 NAMES = "from .._core import DTypeLike, Tensor, TensorLike\n"
+NAME_SPACES = ("fft", "quantized", "quantized_conv")  # their functions have no second home
 
 
 class Surface:
@@ -127,7 +128,7 @@ def with_builtins(source):
 def package_stub(modules):
     """The stub of functional/__init__.py."""
     lines = [f"from . import {name} as {name}" for name in modules]
-    lines += [f"from .{name} import *" for name in modules if name != "fft"]  # a name space
+    lines += [f"from .{name} import *" for name in modules if name not in NAME_SPACES]
     return BANNER + "\n".join(lines) + "\n"
 
 
@@ -141,6 +142,7 @@ def main(ops, tensor, types, output, *sources):
     functions = {
         name: arguments_of(stub)
         for module, source in texts.items()
+        if module not in NAME_SPACES
         for name, stub in handwritten(types, module, source).items()
     }
     stub = core_stub(surface, Path(tensor).read_text(), functions)

@@ -19,6 +19,8 @@ from . import (
     metric,  # noqa: F401
     nn,
     pool,
+    quantized,
+    quantized_conv,
     recurrent,
     statistics,
     tensor,
@@ -43,7 +45,7 @@ _PARTS = (
     loss,
 )
 
-__all__ = sorted({"fft"}.union(*(part.__all__ for part in _PARTS)))
+__all__ = sorted({"fft", "quantized"}.union(*(part.__all__ for part in _PARTS)))
 __dir__ = _listed(*__all__, "metric", *(part.__name__.rpartition(".")[2] for part in _PARTS))
 
 # Each is one operator and takes about a microsecond, so that another call would add a tenth.
@@ -78,7 +80,8 @@ _CHECKED = {*__all__} - _BARE
 for _part in _PARTS:
     export_known_form(_part, _CHECKED & vars(_part).keys())
     globals().update({name: getattr(_part, name) for name in _part.__all__})
-export_known_form(fft, fft.__all__)  # a name space of its own
+export_known_form(fft, fft.__all__)  # a name space of its own, as the next one
+export_known_form(quantized, [*quantized.__all__, *quantized_conv.__all__])
 
 # Functions written by hand that are methods of Tensor, beside those whose records say so.
 _METHODS = {name: name for name in ("all", "allclose", "any", "argsort", "diag", "isclose",
