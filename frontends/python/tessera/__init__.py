@@ -82,7 +82,7 @@ from .tensor import Parameter, Tensor, asarray, tensor
 from .utils.counters import cache_stats
 
 if TYPE_CHECKING:
-    from . import data, distributions, hub, onnx, traced_module
+    from . import data, distributions, hub, onnx, quantization, traced_module
 
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()
@@ -112,7 +112,8 @@ def sync():
 _full_sync = sync
 
 
-_LATE = ("data", "distributions", "hub", "onnx", "traced_module")  # imported with their first use
+# Imported with their first use.
+_LATE = ("data", "distributions", "hub", "onnx", "quantization", "traced_module")
 
 
 def __getattr__(name):
@@ -182,6 +183,7 @@ __all__ = [
     "no_grad",
     "onnx",
     "optimizer",
+    "quantization",
     "random",
     "reset_max_memory_stats",
     "save",

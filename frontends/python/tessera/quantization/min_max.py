@@ -52,7 +52,7 @@ class MinMaxObserver(Observer):
         kind = type(self).__name__
         if not isinstance(mode, QuantMode):
             raise TypeError(f"{kind}: mode must be a QuantMode, got {mode!r}")
-        check_range(kind, "eps", eps, float(_FLOATS.smallest_normal))
+        check_range(kind, "eps", eps, float(_FLOATS.smallest_normal), LARGEST)
         if axis is not None and (not isinstance(axis, int) or axis < 0):
             raise ValueError(f"{kind}: axis must be None or an int >= 0, got {axis!r}")
         self.mode, self.scale_limit, self.axis = mode, eps, axis

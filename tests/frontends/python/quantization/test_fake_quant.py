@@ -54,6 +54,13 @@ def test_numbers_on_the_grid(dtype):
     assert same_bits(found, integers.astype("float32"))
 
 
+def test_numbers_that_are_not_finite():
+    """NaN becomes the integer 0, and infinities the ends."""
+    x = Tensor([np.nan, np.inf, -np.inf])
+    assert fake_quant_tensor(x, qparams_of("qint8", 0.5)).tolist() == [0, 63.5, -64]
+    assert fake_quant_tensor(x, qparams_of("quint8", 0.5)).tolist() == [-1.5, 126, -1.5]
+
+
 def test_channels():
     """Scales of channels go along their axis."""
     scale = np.float32([0.1, 0.5, 0.02, 1]).reshape(4, 1)

@@ -334,6 +334,9 @@ def test_scales_that_are_set():
     observer.scale = np.float32(0.5)
     assert observer.scale.item() == 0.5 and observer.orig_scale == 1
     assert qparams.scale.item() == 1
+    observer.set_qparams(create_qparams(dtype_meta="qint8", scale=Tensor(3.0)))
+    assert observer.orig_scale == 3 == observer.scale.item()
+    observer.scale = 0.5
     x = Tensor(floats(3))
     assert observer(x) is x and observer.scale.item() == 0.5
 
