@@ -85,7 +85,7 @@ LAYERS = {
     "Elemwise sigmoid": (partial(M.Elemwise, "sigmoid"), (3, 4)),
     "Concat": (M.Concat, (3, 4), (2, 4)),
 }
-# Those whose weight may have a scale for each channel.
+# Layers whose weight may have a scale for each channel.
 WITH_CHANNELS = [
     name for name in LAYERS if name.startswith(("Conv", "Linear")) and "Transpose" not in name
 ]

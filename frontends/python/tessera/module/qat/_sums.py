@@ -6,7 +6,7 @@ from ... import functional as F  # noqa: N812
 
 
 class _Conv2d:
-    """Of a Conv2d."""
+    """Sums of a Conv2d."""
 
     @staticmethod
     def channels(layer):
@@ -31,7 +31,7 @@ class _Conv2d:
 
 
 class _ConvTranspose2d:
-    """Of a ConvTranspose2d; see _Conv2d."""
+    """Sums of a ConvTranspose2d; see _Conv2d."""
 
     @staticmethod
     def channels(layer):
@@ -55,7 +55,7 @@ class _ConvTranspose2d:
 
 
 class _Linear:
-    """Of a Linear; see _Conv2d."""
+    """Sums of a Linear; see _Conv2d."""
 
     @staticmethod
     def channels(layer):
