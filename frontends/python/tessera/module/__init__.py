@@ -1,6 +1,8 @@
 """Layers: functions with parameters."""
 
+import importlib as _importlib
 import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from .._known_form import export_known_form as _export_known_form
 from .._listed import listed as _listed
@@ -106,6 +108,17 @@ from .vision import (
 )
 from .vision_filters import Dilation, FillPoly, GaussianBlur
 from .vision_mixing import CropAndPad, Cutmix, Mixup
+
+if _TYPE_CHECKING:
+    from . import qat as qat
+    from . import quantized as quantized
+
+
+def __getattr__(name):
+    if name in ("qat", "quantized"):  # few need them
+        return _importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module: name must be that of a part, got {name!r}")
+
 
 __all__ = [
     "ActiveBlur",

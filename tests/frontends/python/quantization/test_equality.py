@@ -61,18 +61,29 @@ def test_weights_may_have_a_scale_for_each_channel(name):
     assert len(tessera.dtype.get_scale(dtype)) > 1
 
 
-def test_a_trained_network_is_the_same_everywhere(tmp_path):
-    net = quantize_qat(Small())
-    net.train()
-    gm = GradManager().attach(net.parameters())
-    step = SGD(net.parameters(), lr=0.05)
-    losses = []
-    for _ in range(5):
+def _train(qconfig, is_traced=False):
+    """(network, losses) of some steps of training."""
+    net = quantize_qat(Small(), qconfig=qconfig).train()
+    for number, parameter in enumerate(net.parameters()):
+        if parameter.ndim:  # not a trained step
+            parameter._reset(numbers(*parameter.shape, seed=number) * 0.3)
+    begin_steps(net)
+    gm, optimizer = GradManager().attach(net.parameters()), SGD(net.parameters(), lr=0.05)
+
+    def step(x, labels):
         with gm:
-            loss = F.nn.cross_entropy(net(numbers(4, 3, 8, 8)), tessera.tensor([0, 1, 2, 3]))
+            loss = F.nn.cross_entropy(net(x), labels)
             gm.backward(loss)
-        step.step().clear_grad()
-        losses.append(loss.item())
+        optimizer.step().clear_grad()
+        return loss
+
+    step = jit.trace(step) if is_traced else step
+    x, labels = numbers(4, 3, 8, 8), tessera.tensor([0, 1, 2, 3])
+    return net, [step(x, labels).item() for _ in range(5)]
+
+
+def test_a_trained_network_is_the_same_everywhere(tmp_path):
+    net, losses = _train(QCONFIGS["moving averages"])
     assert losses[-1] < losses[0]
     x = numbers(4, 3, 8, 8, seed=4)
     want = net.eval()(x)
@@ -82,6 +93,14 @@ def test_a_trained_network_is_the_same_everywhere(tmp_path):
     assert same_bits(traced(x), want) and same_bits(traced(x), want)
     traced.dump(tmp_path / "net.tess")
     assert same_bits(jit.load(tmp_path / "net.tess")(x), want)
+
+
+@pytest.mark.parametrize("qconfig", QCONFIGS)
+def test_traced_training_is_training(qconfig):
+    (net, losses), (other, others) = (_train(QCONFIGS[qconfig], each) for each in (False, True))
+    assert losses == others
+    pairs = zip(net.named_tensors(), other.named_tensors(), strict=True)
+    assert all(a == b and same_bits(x, y) for (a, x), (b, y) in pairs)
 
 
 # Training.

@@ -51,6 +51,12 @@ def test_a_qat_module_shares_what_the_float_module_has(name):
     np.testing.assert_allclose(made(*operands).numpy(), layer(*operands).numpy(), atol=2e-6)
 
 
+def test_the_rooms_are_parts_of_module():
+    assert M.qat is qat and M.quantized.Conv2d.__module__ == "tessera.module.quantized.conv"
+    with pytest.raises(AttributeError, match="module: name must be that of a part, got 'qa'"):
+        _ = M.qa
+
+
 def test_a_qat_module_is_made_of_its_own_float_module():
     with pytest.raises(TypeError, match="float_module must be a Conv2d, got a Linear"):
         qat.Conv2d.from_float_module(M.Linear(2, 2))
