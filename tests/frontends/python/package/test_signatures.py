@@ -14,7 +14,8 @@ from tessera import module as M  # noqa: N812
 LISTED = ["amp", "autodiff", "config", "core", "data", "device", "distributions", "dtr", "dtype",
           "functional", "hub", "jit", "logger", "module", "onnx", "optimizer", "quantization",
           "random", "serialization"]  # fmt: skip
-PACKAGES = [*LISTED, "functional.fft", "array_api", "array_api.linalg", "utils.profiler",
+PACKAGES = [*LISTED, "functional.fft", "functional.quantized", "functional.quantized_conv",
+            "module.qat", "module.quantized", "array_api", "array_api.linalg", "utils.profiler",
             "utils.module_stats", "utils.network", "utils.plot", "utils.progress",
             "utils.tensorboard"]  # fmt: skip
 # Names that take any arguments: those of a function that is called, or of another package.
@@ -29,6 +30,7 @@ TAKES_ANY = {
     "functional.cond": "operands of its branches",
     "functional.einsum": "operands",
     "functional.meshgrid": "axes",
+    "functional.quantized.elemwise": "operands of its mode",
     "functional.while_loop": "what the loop carries",
     "hub.load": "those of the entry",
     "jit.estimate": "those of its function",
@@ -137,7 +139,7 @@ def test_dir_shows_what_is_public(name):
     if name == "functional":
         parts = {each for each in shown if inspect.ismodule(getattr(F, each))}
         assert {"loss", "math", "metric", "nn", "vision"} < parts
-        shown -= parts - {"fft"}
+        shown -= parts - {"fft", "quantized"}
     assert shown == set(part.__all__)
 
 

@@ -5,7 +5,16 @@ from .module import QATModule
 
 
 class Elemwise(elemwise.Elemwise, QATModule):
-    """Elemwise whose result is rounded to a grid."""
+    """Elemwise whose result is rounded to a grid: float32[*D], which broadcast, to float32[*D].
+
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> from tessera.quantization import tqt_qconfig
+    >>> layer = M.qat.Elemwise.from_float_module(M.Elemwise("add"))
+    >>> layer.set_qconfig(tqt_qconfig)
+    >>> layer(ts.tensor([0.25, 1.5]), 1.0).tolist()
+    [1.0, 3.0]
+    """
 
     with_weight = False
 
@@ -15,7 +24,13 @@ class Elemwise(elemwise.Elemwise, QATModule):
 
 
 class Concat(elemwise.Concat, QATModule):
-    """Concat whose result is rounded to a grid."""
+    """Concat whose result is rounded to a grid: float32[*D], which differ along one axis only.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> M.qat.Concat.from_float_module(M.Concat())([F.ones(2), F.zeros(1)]).tolist()
+    [1.0, 1.0, 0.0]
+    """
 
     with_weight = False
 
@@ -25,7 +40,16 @@ class Concat(elemwise.Concat, QATModule):
 
 
 class QuantStub(quant_dequant.QuantStub, QATModule):
-    """Rounds its input to a grid: where a quantized network begins."""
+    """Rounds its input, float32[*D], to a grid: where a quantized network begins.
+
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> from tessera.quantization import tqt_qconfig
+    >>> stub = M.qat.QuantStub.from_float_module(M.QuantStub())
+    >>> stub.set_qconfig(tqt_qconfig)
+    >>> stub(ts.tensor([0.25, 1.5])).tolist()
+    [0.0, 2.0]
+    """
 
     with_weight = False
 

@@ -8,7 +8,18 @@ from .module import QATModule
 
 
 class Linear(linear.Linear, QATModule):
-    """Linear whose weight and result are rounded to grids."""
+    """Linear whose weight and result are rounded to grids: float32[*B, I] to [*B, O].
+
+    ValueError: the weight must have no zero point, and one scale or one for each index of axis 0.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.quantization import min_max_fakequant_qconfig
+    >>> layer = M.qat.Linear.from_float_module(M.Linear(4, 2))
+    >>> layer.set_qconfig(min_max_fakequant_qconfig)
+    >>> layer(F.ones((3, 4))).qparams.dtype_meta
+    'qint8'
+    """
 
     def calc_linear_qat(self, inp):
         """Gives the product with the rounded weight, float[*B, O], not rounded itself."""
@@ -54,7 +65,15 @@ class LinearBnRelu1d(LinearBn1d, fused.LinearBnRelu1d):
 
 class BatchMatMulActivation(linear.BatchMatMulActivation, QATModule):
     """BatchMatMulActivation whose weight and result are rounded to grids; its bias is not, as it is
-    added to rows.
+    added to rows: float32[batch, I, N] to [batch, O, N].
+
+    ValueError: the weight must have no zero point and one scale.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> of_floats = M.BatchMatMulActivation(3, 4, 2)
+    >>> M.qat.BatchMatMulActivation.from_float_module(of_floats)(F.ones((3, 4, 2))).shape
+    (3, 2, 2)
     """
 
     def calc_matmul_qat(self, inp):

@@ -6,7 +6,17 @@ from .module import QuantizedModule, no_weight
 
 
 class Conv2d(conv.Conv2d, QuantizedModule):
-    """Conv2d of integers: quantized[N, C, H, W] to `dtype`; see `functional.quantized.conv2d`."""
+    """Conv2d of integers: quantized[N, C, H, W] to `dtype`; see `functional.quantized.conv2d`.
+
+    ValueError: the module must be in inference mode. DTypeError: its input must be quantized.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.dtype import qint8
+    >>> layer = M.quantized.Conv2d(3, 8, 3, dtype=qint8(0.5)).eval()
+    >>> layer(F.ones((1, 3, 5, 5)).astype(qint8(0.1))).shape
+    (1, 8, 3, 3)
+    """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, conv_mode="cross_correlation", compute_mode="default", dtype=None,
@@ -66,6 +76,15 @@ class ConvBnRelu2d(ConvBn2d):
 class ConvTranspose2d(conv.ConvTranspose2d, QuantizedModule):
     """ConvTranspose2d of integers: quantized[N, C, H, W] to `dtype`; see
     `functional.quantized.conv_transpose2d`.
+
+    ValueError: the module must be in inference mode. DTypeError: its input must be quantized.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.dtype import qint8
+    >>> layer = M.quantized.ConvTranspose2d(3, 8, 2, stride=2, dtype=qint8(0.5)).eval()
+    >>> layer(F.ones((1, 3, 5, 5)).astype(qint8(0.1))).shape
+    (1, 8, 10, 10)
     """
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,

@@ -31,7 +31,15 @@ class Elemwise(elemwise.Elemwise, QuantizedModule):
 
 
 class Concat(QuantizedModule):
-    """Joins quantized tensors along an axis as `dtype`; see `functional.quantized.concat`."""
+    """Joins quantized tensors along an axis as `dtype`; see `functional.quantized.concat`.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.dtype import qint8
+    >>> x = F.ones(2).astype(qint8(0.5))
+    >>> M.quantized.Concat(qint8(0.25)).eval()([x, x]).tolist()
+    [4, 4, 4, 4]
+    """
 
     def __init__(self, dtype=None, **kwargs):
         super().__init__(**kwargs)
@@ -44,7 +52,13 @@ class Concat(QuantizedModule):
 
 
 class QuantStub(QuantizedModule):
-    """Makes integers of `dtype` of float[*D]: where a quantized network begins."""
+    """Makes integers of `dtype` of float[*D]: where a quantized network begins.
+
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.quantized.QuantStub(ts.dtype.qint8(0.5)).eval()(ts.tensor([1.0])).tolist()
+    [2]
+    """
 
     def __init__(self, dtype=None, **kwargs):
         super().__init__(**kwargs)
@@ -58,7 +72,13 @@ class QuantStub(QuantizedModule):
 
 
 class DequantStub(QuantizedModule):
-    """Gives the numbers of quantized[*D] as float32: where a quantized network ends."""
+    """Gives the numbers of quantized[*D] as float32: where a quantized network ends.
+
+    >>> import tessera as ts
+    >>> import tessera.module as M
+    >>> M.quantized.DequantStub().eval()(ts.tensor([1.0], dtype="qint8<0.5>")).tolist()
+    [1.0]
+    """
 
     def forward(self, inp):
         """See the class."""

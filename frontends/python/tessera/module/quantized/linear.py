@@ -8,7 +8,16 @@ from .module import QuantizedModule, no_weight
 class Linear(QuantizedModule):
     """Linear of integers: quantized[*B, I] to `dtype`; see `functional.quantized.linear`.
 
-    Weight and bias are None until it is made of a QAT module, or they are set.
+    Weight and bias are None until it is made of a QAT module, or they are set. ValueError: the
+    module must be in inference mode. DTypeError: its input must be quantized.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.dtype import qint8
+    >>> layer = M.quantized.Linear(qint8(0.5)).eval()
+    >>> layer.weight = F.ones((2, 4)).astype(qint8(0.1))
+    >>> layer(F.ones((1, 4)).astype(qint8(0.1))).tolist()
+    [[8, 8]]
     """
 
     def __init__(self, dtype=None, **kwargs):
@@ -57,6 +66,15 @@ class LinearBnRelu1d(LinearBn1d):
 class BatchMatMulActivation(linear.BatchMatMulActivation, QuantizedModule):
     """BatchMatMulActivation of integers: quantized[batch, I, N] to `dtype`; see
     `functional.quantized.matmul`.
+
+    ValueError: the module must be in inference mode. DTypeError: its input must be quantized.
+
+    >>> import tessera.functional as F
+    >>> import tessera.module as M
+    >>> from tessera.dtype import qint8
+    >>> layer = M.quantized.BatchMatMulActivation(3, 4, 2, dtype=qint8(0.5)).eval()
+    >>> layer(F.ones((3, 4, 2)).astype(qint8(0.1))).shape
+    (3, 2, 2)
     """
 
     def __init__(self, batch, in_features, out_features, bias=True, nonlinear_mode="IDENTITY",
