@@ -52,8 +52,8 @@ def tensor(*shape, seed=0):
     return tessera.Tensor(floats(*shape, seed=seed))
 
 
-FUNCTIONS = {name: getattr(F, name) for name in F.__all__ if name != "fft"}
-for part in (F.nn, F.fft):
+FUNCTIONS = {name: getattr(F, name) for name in F.__all__ if name not in ("fft", "quantized")}
+for part in (F.nn, F.fft, F.quantized, F.quantized_conv):
     FUNCTIONS |= {f"{part.__name__}.{name}": getattr(part, name) for name in part.__all__}
 
 
