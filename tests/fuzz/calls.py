@@ -62,7 +62,9 @@ def forget_peak():
 def public_calls():
     """name: (function, whether it is a class to be made and then called)."""
     calls = {f"functional.{name}": (getattr(F, name), False) for name in F.__all__}
-    calls |= {f"functional.fft.{name}": (getattr(F.fft, name), False) for name in F.fft.__all__}
+    for part in ("fft", "quantized", "quantized_conv"):
+        space = getattr(F, part)
+        calls |= {f"functional.{part}.{n}": (getattr(space, n), False) for n in space.__all__}
     operators = {f"__{name}__" for name in OPERATORS.split()}
     for name in tessera.random.__all__:
         if name != "RNG":

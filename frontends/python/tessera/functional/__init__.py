@@ -80,8 +80,9 @@ _CHECKED = {*__all__} - _BARE
 for _part in _PARTS:
     export_known_form(_part, _CHECKED & vars(_part).keys())
     globals().update({name: getattr(_part, name) for name in _part.__all__})
-export_known_form(fft, fft.__all__)  # a name space of its own, as the next one
-export_known_form(quantized, [*quantized.__all__, *quantized_conv.__all__])
+export_known_form(quantized, quantized_conv.__all__)
+for _part in (fft, quantized, quantized_conv):  # name spaces of their own
+    export_known_form(_part, _part.__all__)
 
 # Functions written by hand that are methods of Tensor, beside those whose records say so.
 _METHODS = {name: name for name in ("all", "allclose", "any", "argsort", "diag", "isclose",

@@ -116,7 +116,7 @@ def batch_conv_bias_activation(inp, weight, bias, dtype=None, stride=1, padding=
     name = "batch_conv_bias_activation"
     _check_conv_modes(name, conv_mode, compute_mode)
     if groups != 1:
-        raise ValueError(f"{name}: groups must be 1, got {groups}")
+        raise ValueError(f"{name}: groups must be 1, got {groups!r}")
     _weight_scale(name, weight, None)
     count, out = weight.shape[:2]
     image = _ops.reshape(inp, [1, inp.shape[0] * inp.shape[1], *inp.shape[2:]])
