@@ -7,6 +7,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from .._core import quantization as _quantization
 from .._core import sizes_of as _sizes_of
 from ._windows import each as _each
 from .generated import check_choice, export
@@ -32,7 +33,7 @@ def _lower(word):
 
 def _rounded(inp, function):
     """`function` of the images, in their dtype where it is uint8."""
-    if inp.dtype != "uint8":
+    if inp.dtype != "uint8" or _quantization(inp.dtype) is not None:
         return function(inp)
     result = function(_ops.astype(inp, "float32"))
     return _ops.astype(_ops.clip(_ops.round(result), 0, 255), "uint8")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
+import tessera.module as M  # noqa: N812
 from tessera import DTypeError, jit
 from tessera.dtype import get_scale, is_dtype_equal, qint8, qint8_narrow, qint32, quint8
 from tessera.functional import quantized as Q  # noqa: N812
@@ -221,6 +222,34 @@ def test_other_functions_are_those_of_floats(name, dtype):
     check(lambda x: OTHERS[name](x, Q), want, x)
 
 
+BETWEEN = {
+    **{name: OTHERS[name] for name in ("avg_pool2d", "max_pool2d", "interpolate")},
+    "adaptive_avg_pool2d": lambda x, f: f.adaptive_avg_pool2d(x, 2),
+    "adaptive_max_pool2d": lambda x, f: f.adaptive_max_pool2d(x, 2),
+    "max_pool1d": lambda x, f: f.max_pool1d(x[0], 2),
+    "avg_pool3d": lambda x, f: f.avg_pool3d(F.expand_dims(x, 1), 2),
+    "resize": lambda x, f: F.resize(x, [3, 3]),
+    "module": lambda x, f: M.MaxPool2d(2)(x),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_functions_between_layers_take_quantized_tensors(name):
+    x = quantized(X, UNSIGNED)
+    floats = F.vision if name == "interpolate" else F
+    want = BETWEEN[name](x.astype("float32"), floats).astype(UNSIGNED)
+    check(lambda x: BETWEEN[name](x, floats), want, x)
+
+
+def test_other_tensors_are_refused_as_ever():
+    with pytest.raises(DTypeError, match="max_pool2d: x must be a float, got i32"):
+        F.max_pool2d(F.ones((1, 1, 4, 4), dtype="int32"), 2)
+    with pytest.raises(DTypeError, match="max_pool2d: x must be a float, got qint8@1"):
+        F.max_pool2d(quantized(X, qint8([1.0] * 3, axis=1)), 2)
+    with pytest.raises(DTypeError, match="embedding: weight must be a float, got i32"):
+        F.embedding(tessera.tensor([0]), F.ones((2, 2), dtype="int32"))
+
+
 def test_moved_integers_stay_as_they_are():
     x = quantized(X, UNSIGNED)
     assert set(np.unique(stored(Q.max_pool2d(x, 2)))) <= set(np.unique(stored(x)))
@@ -228,6 +257,7 @@ def test_moved_integers_stay_as_they_are():
     weight = quantized(numbers(5, 3), qint8([0.1, 0.2, 0.3], axis=1))
     rows = Q.embedding(tessera.tensor([[1, 4]]), weight)
     assert same_bits(rows, weight[tessera.tensor([[1, 4]])]) and rows.shape == (1, 2, 3)
+    assert same_bits(F.embedding(tessera.tensor([[1, 4]]), weight), rows)
 
 
 def test_results_may_have_another_dtype():

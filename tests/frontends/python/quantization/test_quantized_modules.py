@@ -4,10 +4,13 @@ import copy
 import io
 import pickle
 
+import numpy as np
 import pytest
 import tessera
+import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 import tessera.traced_module as tm
+from tessera import jit
 from tessera.dtype import get_scale, is_dtype_equal, qint8, qint8_narrow, quint8
 from tessera.module import qat, quantized
 from tessera.quantization import min_max_fakequant_qconfig, quantize, quantize_qat
@@ -98,6 +101,31 @@ def test_stubs_of_their_own():
     assert quantized.DequantStub().eval()(stub(tessera.tensor([1.0]))).tolist() == [1.0]
     x = quantized.QuantStub(qint8(0.5)).eval()(tessera.tensor([1.0]))
     assert quantized.Concat(qint8(0.25)).eval()([x, x]).tolist() == [4, 4]
+
+
+class _Between(M.Module):
+    """Functions between the layers of a network."""
+
+    def __init__(self):
+        super().__init__()
+        self.quant, self.dequant = M.QuantStub(), M.DequantStub()
+        self.conv, self.fc = M.ConvRelu2d(3, 8, 3, padding=1), M.Linear(8 * 2 * 2, 5)
+        self.pool = M.MaxPool2d(2)
+
+    def forward(self, x):
+        x = F.avg_pool2d(self.pool(self.conv(self.quant(x))), 2)
+        return self.dequant(self.fc(F.flatten(x, 1)))
+
+
+def test_functions_between_layers_stay_in_the_network():
+    net, x = quantize_qat(_Between(), qconfig=min_max_fakequant_qconfig), numbers(4, 3, 8, 8)
+    net(x)
+    want = net.eval()(x).numpy()
+    whole = quantize(net)
+    step = get_scale(whole.fc.output_dtype)
+    got = whole(x).numpy()  # means are rounded, which training does not see
+    np.testing.assert_allclose(got, want, atol=2.1 * step)
+    assert same_bits(jit.trace(whole)(x), whole(x))
 
 
 # Refusals.
