@@ -1,6 +1,7 @@
 """Quantization: observers, fake-quantization, and networks converted to integers."""
 
 from .._listed import listed as _listed
+from .comparing import LayerComparison, LayerDifference, compare_layers
 from .fake_quant import LSQ, TQT, FakeQuantize
 from .observer import (
     ExponentialMovingAverageObserver,
@@ -10,6 +11,13 @@ from .observer import (
     PassiveObserver,
     SyncExponentialMovingAverageObserver,
     SyncMinMaxObserver,
+)
+from .post_training import (
+    DynamicLinear,
+    LayerReport,
+    PostTrainingConfig,
+    QuantizationReport,
+    quantize_model,
 )
 from .qconfig import (
     QConfig,
@@ -38,19 +46,26 @@ from .utils import QParams, QuantMode, create_qparams, fake_quant_bias, fake_qua
 __all__ = [
     "LSQ",
     "TQT",
+    "DynamicLinear",
     "ExponentialMovingAverageObserver",
     "FakeQuantize",
     "HistogramObserver",
+    "LayerComparison",
+    "LayerDifference",
+    "LayerReport",
     "MinMaxObserver",
     "Observer",
     "PassiveObserver",
+    "PostTrainingConfig",
     "QConfig",
     "QParams",
     "QuantMode",
+    "QuantizationReport",
     "SyncExponentialMovingAverageObserver",
     "SyncMinMaxObserver",
     "apply_easy_quant",
     "calibration_qconfig",
+    "compare_layers",
     "create_qparams",
     "disable_fake_quant",
     "disable_observer",
@@ -65,6 +80,7 @@ __all__ = [
     "passive_qconfig",
     "propagate_qconfig",
     "quantize",
+    "quantize_model",
     "quantize_qat",
     "reset_qconfig",
     "sync_ema_fakequant_qconfig",

@@ -128,14 +128,24 @@ def package_modules():
 
 @functools.cache
 def quantization_modules():
-    """Observers and fake quantizers by name; who has one has imported the package."""
-    from .. import quantization  # few need it
+    """Modules of quantization by name; who has one has imported the package."""
+    from ..quantization import fake_quant, observer  # few need them
+    from ..quantization.post_training import dynamic
 
-    return _modules_of("quantization", quantization)
+    members = [*vars(observer).items(), *vars(fake_quant).items(), *vars(dynamic).items()]
+    return {
+        f"quantization.{name}": kind
+        for name, kind in members
+        if isinstance(kind, type) and issubclass(kind, Module) and _is_public(name, kind)
+    }
+
+
+def _is_public(name, kind):
+    return kind.__module__.startswith(_QUANTIZATION) and not name.startswith("_")
 
 
 def is_of_quantization(kind):
-    """Whether the class is an observer or a fake quantizer of the package."""
+    """Whether the class is a module of `quantization`."""
     return kind.__module__.startswith(_QUANTIZATION) and kind in quantization_modules().values()
 
 

@@ -1,0 +1,228 @@
+"""Layers of a graph: convolutions and linear maps whose weight is known."""
+
+import copy
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ... import functional as F  # noqa: N812
+from ... import module as M  # noqa: N812
+from ...module import qat
+from ...tensor import Parameter, Tensor
+from ...traced_module._passes.layers import FUNCTIONS, has_hooks
+from ...traced_module._passes.utils import get_const_value, named_args
+from ...traced_module.expr import CallFunction, CallMethod, Constant, GetAttr
+from ...traced_module.node import ModuleNode, ScalarNode, TensorNode
+from ...traced_module.pytree import leaves_of
+from ...utils.module_utils import set_expand_structure
+
+# Modules by the function that they are, and the activation behind it.
+_MODULES = {
+    M.Conv1d: (F.conv1d, "identity"),
+    M.Conv2d: (F.conv2d, "identity"),
+    M.Conv3d: (F.conv3d, "identity"),
+    M.ConvRelu2d: (F.conv2d, "relu"),
+    M.ConvTranspose1d: (F.conv_transpose1d, "identity"),
+    M.ConvTranspose2d: (F.conv_transpose2d, "identity"),
+    M.ConvTranspose3d: (F.conv_transpose3d, "identity"),
+    M.ConvTransposeRelu2d: (F.conv_transpose2d, "relu"),
+    M.Linear: (F.linear, "identity"),
+    M.LinearRelu: (F.linear, "relu"),
+}
+# Modules with a batch norm, which is folded before: the names of layers, and what they become.
+_FOLDED = {
+    M.ConvBn2d: ("conv", M.Conv2d),
+    M.ConvBnRelu2d: ("conv", M.ConvRelu2d),
+    M.ConvTransposeBn2d: ("conv_transpose2d", M.ConvTranspose2d),
+    M.ConvTransposeBnRelu2d: ("conv_transpose2d", M.ConvTransposeRelu2d),
+    M.LinearBn1d: ("linear", M.Linear),
+    M.LinearBnRelu1d: ("linear", M.LinearRelu),
+}
+_SETTINGS = ("stride", "padding", "output_padding", "dilation", "groups")
+_MOST_BIAS = 2**30  # integers of a bias are within it; half of int32 is left to the products
+
+
+@dataclass(eq=False)
+class Layer:
+    """One call of a linear map: its operands, and the numbers of its weight and bias.
+
+    `weight` is float64 of shape [O, ...], or [I, O / groups, ...] where the layer is transposed;
+    `bias` float64[O] or None. `module` is None where a function is called.
+    """
+
+    name: str
+    function: object
+    expr: object
+    data: object  # the node of its input
+    weight: np.ndarray
+    bias: np.ndarray | None
+    device: object
+    module: object = None
+    activation: str = "identity"
+    settings: dict = field(default_factory=dict)
+
+    @property
+    def operator(self):
+        """The name of the function, such as "conv2d"."""
+        return self.function.__name__
+
+    @property
+    def axes(self):
+        """How many a kernel has."""
+        return FUNCTIONS[self.function][0]
+
+    @property
+    def is_transposed(self):
+        """Whether input channels come first in the weight."""
+        return FUNCTIONS[self.function][1]
+
+    @property
+    def groups(self):
+        """The number of groups."""
+        return self.settings.get("groups", 1)
+
+    @property
+    def channel_axis(self):
+        """The axis of the weight that scales of channels are along."""
+        return 1 if self.is_transposed else 0
+
+    @property
+    def channels(self):
+        """How many the result has."""
+        size = self.weight.shape[self.channel_axis]
+        return size * self.groups if self.is_transposed else size
+
+    @property
+    def depth(self):
+        """How many products a sum has at most."""
+        window = math.prod(self.weight.shape[2:])
+        if self.is_transposed:
+            return self.weight.shape[0] // self.groups * window
+        return self.weight.shape[1] * window
+
+    @property
+    def pads_otherwise(self):
+        """Whether its padding is not of zeros."""
+        return getattr(self.module, "padding_mode", "zeros") != "zeros"
+
+    @property
+    def bias_shape(self):
+        """The shape of the bias as the function takes it."""
+        return (self.channels,) if self.axes == 0 else (1, self.channels, *(1,) * self.axes)
+
+    def sums(self, x, weight):
+        """What the layer gives for x without its bias, with `weight`, an array like its own."""
+        weight, settings = Tensor(np.float32(weight), device=x.device), dict(self.settings)
+        if self.axes == 0:
+            return F.linear(x, weight)
+        if self.pads_otherwise:
+            x, settings["padding"] = self.module._padded(x)
+        if self.groups > 1:
+            weight = weight.reshape(self.groups, -1, *weight.shape[1:])
+        return self.function(x, weight, None, **settings)
+
+    def over_channels(self, sums):
+        """The mean of sums for each channel, float64[O]."""
+        axis = sums.ndim - 1 if self.axes == 0 else 1
+        others = tuple(each for each in range(sums.ndim) if each != axis)
+        return sums.numpy().astype(np.float64).mean(others)
+
+    def limits(self, input_scale):
+        """The least scale of each channel of the weight, as an array of O or O / groups numbers:
+        with smaller ones a bias would be no integer within 2**30.
+        """
+        if self.bias is None:
+            return np.zeros(self.weight.shape[self.channel_axis])
+        least = np.abs(self.bias) / (input_scale * (_MOST_BIAS - 1))
+        return least.reshape(self.groups, -1).max(0) if self.is_transposed else least
+
+
+def folded(model):
+    """Replaces modules with a batch norm at and below `model` by those without one; gives the
+    model. Weights and biases are those of `module.qat`, in inference.
+    """
+    if type(model) in _FOLDED:
+        return _without_norm(model)
+    for path, each in list(model.named_modules()):
+        if type(each) in _FOLDED and not has_hooks(each) and each.bn.running_mean is not None:
+            set_expand_structure(model, path, _without_norm(each))
+    return model
+
+
+def _without_norm(module):
+    name, kind = _FOLDED[type(module)]
+    layer = getattr(module, name)
+    simulated = getattr(qat, type(module).__name__).from_float_module(module)
+    weight, bias = simulated._weight_and_bias()
+    made = copy.copy(layer)
+    made.__class__ = kind
+    made.weight, made.bias = Parameter(weight.detach()), Parameter(bias.detach())
+    return made
+
+
+def layer_of(expr):
+    """The Layer that an expression calls; None: it calls none, or its weight is not known."""
+    if isinstance(expr, CallFunction) and expr.func in FUNCTIONS:
+        return _checked(_of_function(expr))
+    if not isinstance(expr, CallMethod) or expr.method != "__call__" or expr.kwargs:
+        return None
+    module = expr.args[0].owner if isinstance(expr.args[0], ModuleNode) else None
+    is_known = type(module) in _MODULES and not has_hooks(module) and len(expr.args) == 2
+    if not is_known or not isinstance(expr.args[0].expr, (Constant, GetAttr)):
+        return None
+    return _checked(_of_module(expr, module))
+
+
+def _of_module(expr, module):
+    function, activation = _MODULES[type(module)]
+    settings = {name: getattr(module, name) for name in _SETTINGS if hasattr(module, name)}
+    if sum(getattr(module, "_behind", ())) and module.padding_mode == "zeros":
+        settings["padding"] = "same"
+    getter = expr.args[0].expr
+    name = getter.name if isinstance(getter, GetAttr) else expr.args[0].name
+    return _made(name, function, expr, expr.args[1], module.weight, module.bias, module=module,
+                 activation=activation, settings=settings)  # fmt: skip
+
+
+def _of_function(expr):
+    given = named_args(expr)
+    nodes = given["weight"], given["bias"]
+    values = [None if node is None else get_const_value(node) for node in nodes]
+    settings = {name: given[name] for name in _SETTINGS if name in given}
+    if values[0] is None or any(
+        (node is None) != (value is None) for node, value in zip(nodes, values, strict=True)
+    ):
+        return None
+    if any(isinstance(leaf, ScalarNode) for leaf in leaves_of(settings)):
+        return None
+    name = expr.result.name.removesuffix("_out")
+    return _made(name, expr.func, expr, given["inp"], *values, settings=settings)
+
+
+def _made(name, function, expr, data, weight, bias, **others):
+    if not weight.dtype == data.dtype == expr.result.dtype == np.float32:
+        return None
+    axes, device = FUNCTIONS[function][0], weight.device
+    weight = weight.numpy().astype(np.float64)
+    if weight.ndim == axes + 3:
+        weight = weight.reshape(-1, *weight.shape[2:])
+    bias = None if bias is None else bias.numpy().astype(np.float64).reshape(-1)
+    return Layer(name, function, expr, data, weight, bias, device, **others)
+
+
+def _checked(layer):
+    """The layer itself; None: its sums have no integer form."""
+    if layer is None or not isinstance(layer.data, TensorNode) or layer.data.shape is None:
+        return None
+    has_batch = layer.axes == 0 or len(layer.data.shape) == layer.axes + 2
+    is_whole = layer.bias is None or layer.bias.size == layer.channels
+    is_padded = not layer.pads_otherwise or layer.operator == "conv2d"
+    is_finite = np.isfinite(layer.weight).all()
+    return layer if has_batch and is_whole and is_padded and is_finite else None
+
+
+def is_too_deep(layer, dtype):
+    """Whether sums of its products, with a bias, might leave int32."""
+    largest = 255 if dtype == "quint8" else 128
+    return layer.depth > (_MOST_BIAS - 1) // (largest * 128)
