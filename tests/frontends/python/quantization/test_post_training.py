@@ -177,7 +177,7 @@ def test_values_that_move_stay_integers():
 
 
 def test_in_place_changes():
-    """What changes a tensor changes what layers read later, and nothing that they read before."""
+    """A change of a tensor is seen by layers that read it later, and by no others."""
 
     class Changes(M.Module):
         def __init__(self):
@@ -341,7 +341,7 @@ def test_reports():
 
 
 def test_layers_without_noise():
-    """What is exact has no noise, and a picture, too."""
+    """Results that are exact have no noise, and a picture, too."""
     model = M.Sequential(M.Linear(1, 1, bias=False))
     model[0].weight[...] = 127.0
     _, report = quantize_model(model, [ts.tensor([[127.5], [0.0]]) * 0])

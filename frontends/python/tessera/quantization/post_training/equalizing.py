@@ -12,7 +12,7 @@ from .plan import called_module
 from .weights import float_bias
 
 _SWEEPS, _CLOSE = 20, 1e-3
-# What gives s times its result for s times its input, for each channel by itself.
+# Calls that give s times their result for s times their input, for each channel by itself.
 _FUNCTIONS = (F.relu, F.max_pool2d, F.avg_pool2d, F.adaptive_avg_pool2d)
 _MODULES = (M.ReLU, M.Identity, M.MaxPool2d, M.AvgPool2d, M.AdaptiveAvgPool2d, M.QuantStub,
             M.DequantStub)  # fmt: skip

@@ -112,7 +112,7 @@ class Layer:
         return (self.channels,) if self.axes == 0 else (1, self.channels, *(1,) * self.axes)
 
     def sums(self, x, weight):
-        """What the layer gives for x without its bias, with `weight`, an array like its own."""
+        """Gives the result for x without the bias, with `weight`, an array like its own."""
         weight, settings = Tensor(np.float32(weight), device=x.device), dict(self.settings)
         if self.axes == 0:
             return F.linear(x, weight)

@@ -48,7 +48,7 @@ class Unit:
 
     @property
     def kind(self):
-        """What it computes, in words."""
+        """Names of its parts, in words."""
         parts = [self.layer.operator] + ([] if self.residual is None else ["add"])
         return " + ".join(parts + ([] if self.activation == "identity" else [self.activation]))
 

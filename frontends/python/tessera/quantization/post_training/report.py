@@ -1,4 +1,4 @@
-"""What quantization changed of a model, layer by layer."""
+"""Reports of what quantization changed of a model, layer by layer."""
 
 from dataclasses import dataclass
 
