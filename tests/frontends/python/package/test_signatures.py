@@ -35,6 +35,7 @@ TAKES_ANY = {
     "hub.load": "those of the entry",
     "jit.estimate": "those of its function",
     "module.Sequential": "layers",
+    "quantization.compare_layers": "those of the models",
     "utils.module_stats.register_flops": "classes",
     "utils.tensorboard.SummaryWriter": "those of tensorboardX's",
     "utils.tensorboard.SummaryWriterExtend": "those of tensorboardX's",

@@ -42,11 +42,11 @@ def _prepared(model, call):
 
 
 def _quantized(traced, calls, config):
-    plan = Plan(traced.graph, config)
+    plan = Plan(traced, config)
     _check_names(plan, traced, config)
     if config.equalize:
         equalize(traced, {unit.layer.name for unit in plan.units.values()})
-        plan = Plan(traced.graph, config)
+        plan = Plan(traced, config)
     with Unchanged(traced):
         dtypes = dtypes_of(traced, plan, calls, config)
         if config.correct_bias:

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from ... import module as M  # noqa: N812
 from ...module import qat
 from ...tensor import Parameter, Tensor
 from ...traced_module._passes.layers import FUNCTIONS, has_hooks
-from ...traced_module._passes.utils import get_const_value, named_args
+from ...traced_module._passes.utils import attribute_value, get_const_value, named_args
 from ...traced_module.expr import CallFunction, CallMethod, Constant, GetAttr
 from ...traced_module.node import ModuleNode, ScalarNode, TensorNode
 from ...traced_module.pytree import leaves_of
@@ -48,7 +49,8 @@ class Layer:
     """One call of a linear map: its operands, and the numbers of its weight and bias.
 
     `weight` is float64 of shape [O, ...], or [I, O / groups, ...] where the layer is transposed;
-    `bias` float64[O] or None. `module` is None where a function is called.
+    `bias` float64[O] or None. `module` is None where a function is called. `sources` are the
+    tensors that weight and bias are made of.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Layer:
     weight: np.ndarray
     bias: np.ndarray | None
     device: object
+    sources: tuple
     module: object = None
     activation: str = "identity"
     settings: dict = field(default_factory=dict)
@@ -165,6 +168,9 @@ def layer_of(expr):
     """The Layer that an expression calls; None: it calls none, or its weight is not known."""
     if isinstance(expr, CallFunction) and expr.func in FUNCTIONS:
         return _checked(_of_function(expr))
+    factors = _factors(expr)
+    if factors is not None:
+        return _checked(_of_product(expr, *factors))
     if not isinstance(expr, CallMethod) or expr.method != "__call__" or expr.kwargs:
         return None
     module = expr.args[0].owner if isinstance(expr.args[0], ModuleNode) else None
@@ -181,7 +187,8 @@ def _of_module(expr, module):
         settings["padding"] = "same"
     getter = expr.args[0].expr
     name = getter.name if isinstance(getter, GetAttr) else expr.args[0].name
-    return _made(name, function, expr, expr.args[1], module.weight, module.bias, module=module,
+    sources = module.weight, module.bias
+    return _made(name, function, expr, expr.args[1], *sources, sources, module=module,
                  activation=activation, settings=settings)  # fmt: skip
 
 
@@ -196,11 +203,32 @@ def _of_function(expr):
         return None
     if any(isinstance(leaf, ScalarNode) for leaf in leaves_of(settings)):
         return None
-    name = expr.result.name.removesuffix("_out")
-    return _made(name, expr.func, expr, given["inp"], *values, settings=settings)
+    sources = [attribute_value(node.expr) for node in nodes if node is not None]
+    name = re.sub(r"_out(?=_\d+$|$)", "", expr.result.name)
+    return _made(name, expr.func, expr, given["inp"], *values, sources, settings=settings)
 
 
-def _made(name, function, expr, data, weight, bias, **others):
+def _factors(expr):
+    """(data, weight, whether the weight is transposed) of a matrix product; None: it is none."""
+    if isinstance(expr, CallFunction) and expr.func is F.matmul:
+        given = named_args(expr)
+        is_plain = given["transpose_a"] is False and given["dtype"] is None
+        return (given["inp1"], given["inp2"], given["transpose_b"]) if is_plain else None
+    is_product = isinstance(expr, CallMethod) and expr.method == "__matmul__"
+    return (*expr.args, False) if is_product else None
+
+
+def _of_product(expr, data, weight, is_transposed):
+    """The Layer of a matrix product with a constant matrix on the right."""
+    value = get_const_value(weight) if isinstance(weight, TensorNode) else None
+    if value is None or value.ndim != 2 or not isinstance(data, TensorNode):
+        return None
+    value = value if is_transposed else F.transpose(value, (1, 0))
+    name = re.sub(r"_out(?=_\d+$|$)", "", expr.result.name)
+    return _made(name, F.linear, expr, data, value, None, [attribute_value(weight.expr)])
+
+
+def _made(name, function, expr, data, weight, bias, sources, **others):
     if not weight.dtype == data.dtype == expr.result.dtype == np.float32:
         return None
     axes, device = FUNCTIONS[function][0], weight.device
@@ -208,7 +236,8 @@ def _made(name, function, expr, data, weight, bias, **others):
     if weight.ndim == axes + 3:
         weight = weight.reshape(-1, *weight.shape[2:])
     bias = None if bias is None else bias.numpy().astype(np.float64).reshape(-1)
-    return Layer(name, function, expr, data, weight, bias, device, **others)
+    sources = tuple(each for each in sources if each is not None)
+    return Layer(name, function, expr, data, weight, bias, device, sources, **others)
 
 
 def _checked(layer):

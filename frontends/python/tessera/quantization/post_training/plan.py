@@ -7,7 +7,7 @@ import numpy as np
 from ... import functional as F  # noqa: N812
 from ... import module as M  # noqa: N812
 from ...traced_module._passes.layers import has_hooks
-from ...traced_module._passes.utils import named_args
+from ...traced_module._passes.utils import Whole, attribute_value, get_const_value, named_args
 from ...traced_module.expr import CallFunction, CallMethod, GetAttr
 from ...traced_module.node import ModuleNode, TensorNode
 from ...traced_module.operators import MUTATING
@@ -61,15 +61,16 @@ class Plan:
     something changes in place.
     """
 
-    def __init__(self, graph, config):
-        self._graph, self._config = graph, config
+    def __init__(self, traced, config):
+        self._graph, self._config, graph = traced.graph, config, traced.graph
+        self._changed = Whole(traced).changed
         self._positions = {id(expr): place for place, expr in enumerate(graph.own_exprs)}
         self._outputs = {id(node) for node in graph.outputs}
         self.pinned = self._changed_nodes()
         self.units, self.kept, self._seen = {}, [], set()
-        layers = [layer_of(expr) for expr in graph.own_exprs]
-        self.names = [layer.name for layer in layers if layer is not None]
-        for layer in filter(None, layers):
+        layers = [each for each in map(layer_of, graph.own_exprs) if each is not None]
+        self.names = [layer.name for layer in layers]
+        for layer in layers:
             self._add(layer)
         inner = [expr for unit in self.units.values() for expr in unit.exprs[:-1]]
         self.inner = {id(expr) for expr in inner}
@@ -93,6 +94,8 @@ class Plan:
         names = self._config.keep_float
         if any(layer.name == each or layer.name.startswith(f"{each}.") for each in names):
             return "keep_float"
+        if not self._changed.isdisjoint(map(id, layer.sources)):
+            return "a weight that calls change"
         if self._config.mode == "dynamic":
             return None if layer.operator == "linear" else "dynamic: linear layers only"
         if is_too_deep(layer, self._config.activation_dtype):
@@ -104,6 +107,9 @@ class Plan:
         if unit.activation != "identity" or id(unit.layer.data) in self.pinned:
             return
         reader = self._only_reader(unit.result)
+        if reader is not None and _take_bias(unit.layer, reader, self._changed):
+            unit.exprs.append(reader)
+            reader = self._only_reader(unit.result)
         residual = None if reader is None else self._residual(reader, unit)
         if residual is not None:
             unit.residual = residual
@@ -274,6 +280,26 @@ def joined_nodes(expr):
         return None
     is_known = isinstance(tensors, (list, tuple)) and tensors
     return list(tensors) if is_known and all(isinstance(e, TensorNode) for e in tensors) else None
+
+
+def _take_bias(layer, expr, changed):
+    """Whether `expr` adds a constant for each channel to the result of a layer without a bias,
+    which has it as its bias then.
+    """
+    operands, node = _summands(expr) if layer.bias is None else None, layer.expr.result
+    others = [each for each in operands or () if each is not node]
+    is_sum = len(others) == 1 and _method_name(expr) != "fuse_add_relu"
+    if not is_sum or not isinstance(others[0], TensorNode):
+        return False
+    value, source = get_const_value(others[0]), attribute_value(others[0].expr)
+    if value is None or id(source) in changed or value.dtype != np.float32:
+        return False
+    wanted = (1,) * (len(node.shape) - len(layer.bias_shape)) + layer.bias_shape
+    shape = (1,) * (len(wanted) - value.ndim) + tuple(value.shape)
+    if shape != wanted or expr.result.shape != node.shape:
+        return False
+    layer.bias = value.numpy().astype(np.float64).reshape(-1)
+    return True
 
 
 def _summands(expr):
