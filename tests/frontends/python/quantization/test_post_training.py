@@ -187,6 +187,26 @@ def test_layers_written_as_functions():
     assert set(quantized.state_dict()) == state
 
 
+def test_control_flow():
+    """Layers in bodies stay float32, also where they are called outside, too."""
+
+    class Loops(M.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = M.Linear(4, 4), M.Linear(4, 4)
+
+        def forward(self, x):
+            y = self.second(self.first(x))
+            y = F.cond(y.sum() > 0, lambda y: y * 2, lambda y: y - 1, y)
+            return F.scan(lambda total, row: (total + self.second(row), total), y[0], y)[0]
+
+    model, x = Loops(), numbers(6, 4)
+    quantized, report = quantize_model(model, [x])
+    assert [each.name for each in report.layers] == ["first", "second_1"]
+    assert report.kept_float == (("second", "within control flow"),)
+    assert ratio(model(x), quantized(x)) > 25
+
+
 def test_in_place_changes():
     """A change of a tensor is seen by layers that read it later, and by no others."""
 

@@ -72,6 +72,7 @@ class Plan:
         self.names = [layer.name for layer in layers]
         for layer in layers:
             self._add(layer)
+        self.kept += [(name, "within control flow") for name in _names_within(graph)]
         inner = [expr for unit in self.units.values() for expr in unit.exprs[:-1]]
         self.inner = {id(expr) for expr in inner}
         self.read_paths = self._paths_of_floats()
@@ -240,6 +241,13 @@ class Plan:
                 ):  # fmt: skip
                     found[id(node)] = expr.result
         return found
+
+
+def _names_within(graph):
+    """Names of the layers in bodies of loops and branches, each once."""
+    exprs = [each for expr in graph.own_exprs for body in expr.bodies
+             for each in body.every_expr(recursive=False)]  # fmt: skip
+    return list(dict.fromkeys(layer.name for layer in filter(None, map(layer_of, exprs))))
 
 
 def activation_of(expr):
