@@ -13,6 +13,7 @@ static bool fillStack() {
   setTransformation(Layer::DimExpansion, applyDimExpansion);
   setTransformation(Layer::DTypePromotion, applyDTypePromotion);
   setTransformation(Layer::Quantize, applyQuantize);
+  setTransformation(Layer::Grid, applyGrid);
   setTransformation(Layer::Format, applyFormat);
   setTransformation(Layer::Grad, applyGrad);
   setTransformation(Layer::Tracing, applyTracing);

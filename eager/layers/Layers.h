@@ -10,6 +10,7 @@ llvm::Error applyScalar(Call &call, Tensors &results);
 llvm::Error applyDimExpansion(Call &call, Tensors &results);
 llvm::Error applyDTypePromotion(Call &call, Tensors &results);
 llvm::Error applyQuantize(Call &call, Tensors &results);
+llvm::Error applyGrid(Call &call, Tensors &results);
 llvm::Error applyFormat(Call &call, Tensors &results);
 llvm::Error applyTracing(Call &call, Tensors &results);
 llvm::Error applyCheckFinite(Call &call, Tensors &results);

@@ -2,7 +2,8 @@
 //
 // Becomes the operators that take scale and zero point as operands: these are
 // tensors here, so that no parameter is part of a cache key, and constants of a
-// recording.
+// recording. An operator that rounds to the grid of its operand computes on the
+// numbers in between.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/layers/Layers.h"
@@ -75,11 +76,31 @@ static llvm::Expected<TensorRef> converted(TensorRef x, DType dtype) {
   return isQuantized(dtype) ? quantized(std::move(*plain), dtype) : castTo(std::move(*plain), dtype);
 }
 
+/// The call on the numbers of its quantized operand 0, back in the operand's dtype.
+static llvm::Error applyOnNumbers(Call &call, Tensors &results) {
+  const DType dtype = call.operands[0].tensor->dtype();
+  if (isPerChannel(dtype))
+    return makeError(ErrorCode::TypeMismatch, call.opDef().name() + ": " + call.opDef().info().operands[0].name +
+                                                  " must have one scale for all channels, got " +
+                                                  toString(call.operands[0].tensor->meta()) + "; dequantize it first");
+  llvm::Expected<TensorRef> numbers = dequantized(TensorRef(call.operands[0].tensor));
+  if (!numbers)
+    return numbers.takeError();
+  llvm::SmallVector<Operand, 4> operands(call.operands);
+  operands[0] = Operand(*numbers);
+  Tensors computed;
+  if (llvm::Error e = applyBelow(Layer::Quantize, call.opDef(), operands, call.segments(), computed))
+    return e;
+  return quantized(std::move(computed.front()), dtype).moveInto(results.emplace_back());
+}
+
 llvm::Error applyQuantize(Call &call, Tensors &results) {
   static const OpInfo &cast = *findOp("cast");
+  OnDevice here(call.operands);
+  if (call.opDef().info().roundsToGrid && call.operands[0].tensor && isQuantized(call.operands[0].tensor->dtype()))
+    return applyOnNumbers(call, results);
   if (&call.opDef().info() != &cast || call.operands.size() != 1)
     return next(call, results);
-  OnDevice here(call.operands);
   return converted(TensorRef(call.operands[0].tensor), call.opDef().attr(cast.dtypes.attr).dtype())
       .moveInto(results.emplace_back());
 }

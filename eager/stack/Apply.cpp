@@ -63,11 +63,15 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::Arr
   }
   if (traits & TensorImpl::kChannelsLast)
     layers |= bitOf(Layer::Format);
+  if (traits & TensorImpl::kOnGrid)
+    layers |= bitOf(Layer::Grid);
   if (traits & TensorImpl::kGraphValue)
     layers |= bitOf(Layer::Tracing);
   if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen) && !takesEachDType(op))
     layers |= bitOf(Layer::DTypePromotion);
   if (info.dtypes.kind == DTypeRuleKind::FromAttr && converts(op, seen))
+    layers |= bitOf(Layer::Quantize);
+  if (LLVM_UNLIKELY(info.roundsToGrid && seen & kQuantizedMask))
     layers |= bitOf(Layer::Quantize);
   if (info.takesVectors || info.sampleRank)
     layers |= bitOf(Layer::DimExpansion);

@@ -21,6 +21,7 @@ enum class Layer : uint8_t {
   DimExpansion,
   DTypePromotion,
   Quantize,
+  Grid,
   Format,
   Grad,
   Tracing,
@@ -28,7 +29,7 @@ enum class Layer : uint8_t {
   CheckOperands,
   Interpreter
 };
-constexpr unsigned kNumLayers = 11;
+constexpr unsigned kNumLayers = 12;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
 /// A call on its way down the stack.

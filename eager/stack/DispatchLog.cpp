@@ -10,9 +10,9 @@
 
 namespace tess::eager {
 
-static constexpr const char *layerNames[kNumLayers] = {"Autocast",    "Scalar",        "DimExpansion", "DTypePromotion",
-                                                       "Quantize",    "Format",        "Grad",         "Tracing",
-                                                       "CheckFinite", "CheckOperands", "Interpreter"};
+static constexpr const char *layerNames[kNumLayers] = {"Autocast", "Scalar",      "DimExpansion",  "DTypePromotion",
+                                                       "Quantize", "Grid",        "Format",        "Grad",
+                                                       "Tracing",  "CheckFinite", "CheckOperands", "Interpreter"};
 
 static std::string nameOf(const Call &call) {
   switch (call.op.kind) {

@@ -65,6 +65,7 @@ void TensorImpl::copyValue(const TensorImpl &other) {
   start = other.start;
   std::copy(other.dims, other.dims + other.numAxes, dims);
   std::copy(other.steps, other.steps + other.numAxes, steps);
+  setGrid(other.grid());
   copyTags(other);
 }
 
@@ -83,6 +84,12 @@ TensorRef TensorImpl::dup() const {
   return TensorRef(tensor);
 }
 
+void TensorImpl::setGrid(std::shared_ptr<const Grid> grid) {
+  traitBits = uint8_t(grid ? traitBits | kOnGrid : traitBits & ~kOnGrid);
+  if (grid || extra)
+    extras().grid = std::move(grid);
+}
+
 void TensorImpl::rebind(const TensorImpl &other) {
   if (this == &other)
     return;
@@ -92,6 +99,7 @@ void TensorImpl::rebind(const TensorImpl &other) {
 
 void TensorImpl::takeTags(const TensorImpl &other) {
   copyTags(other);
+  setGrid(other.grid());
   gradTag.version = memory->version();
   for (Tag &tag : extra ? llvm::MutableArrayRef<Tag>(extra->moreTags) : llvm::MutableArrayRef<Tag>())
     tag.version = memory->version();

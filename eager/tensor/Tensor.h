@@ -34,12 +34,19 @@ struct Tag {
 /// The order of axes that the user means by this tensor's memory.
 enum class Format : uint8_t { Default, ChannelsLast };
 
+/// Says that a value's numbers are `(q - zero point) * scale` of integers q that the quantized `kind` stores.
+struct Grid {
+  DType kind;
+  TensorRef scale, zeroPoint; // float32 and int32, of one element
+};
+
 /// What only few tensors have: names, gradients, tags of more than one tape, weak references.
 struct TensorExtra {
   std::string name;
   TensorRef grad;
-  llvm::SmallVector<Tag, 2> moreTags; // part of the value
-  std::shared_ptr<TensorLife> life;   // what weak references to the variable share
+  llvm::SmallVector<Tag, 2> moreTags; // part of the value, and so is the grid
+  std::shared_ptr<const Grid> grid;
+  std::shared_ptr<TensorLife> life; // what weak references to the variable share
 };
 
 /// A variable: a value, and what belongs to the variable itself (name, gradient, wrapper). One thread at a time, but
@@ -72,12 +79,17 @@ public:
   }
   Layout layout() const;
   Format format() const { return traitBits & kChannelsLast ? Format::ChannelsLast : Format::Default; }
-  void setFormat(Format f) { traitBits = (traitBits & kGraphValue) | (f == Format::ChannelsLast ? kChannelsLast : 0); }
+  void setFormat(Format f) {
+    traitBits = uint8_t((traitBits & ~kChannelsLast) | (f == Format::ChannelsLast ? kChannelsLast : 0));
+  }
+  /// The grid of the numbers; null: they may be any.
+  std::shared_ptr<const Grid> grid() const { return traitBits & kOnGrid ? extra->grid : nullptr; }
+  void setGrid(std::shared_ptr<const Grid> grid);
   /// Whether it stands for a value of a graph that is edited, and has no memory (GraphValue.h).
   bool isGraphValue() const { return traitBits & kGraphValue; }
   void setGraphValue() { traitBits |= kGraphValue; }
   /// What calls ask of all operands at once: 0 for most.
-  static constexpr uint8_t kChannelsLast = 1, kGraphValue = 2;
+  static constexpr uint8_t kChannelsLast = 1, kGraphValue = 2, kOnGrid = 4;
   uint8_t traits() const { return traitBits; }
 
   /// Another tensor with the same value: shares storage and tags, has no name or gradient.
@@ -96,7 +108,7 @@ public:
   void setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t));
   void clearGradIds();
   bool hasGradTags() const { return gradTag.owner != 0; }
-  /// Takes the tags of `other`, whose value the memory holds now.
+  /// Takes the tags and the grid of `other`, whose value the memory holds now.
   void takeTags(const TensorImpl &other);
   Tag traceTag;
 

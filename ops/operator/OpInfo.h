@@ -256,6 +256,8 @@ struct OpInfo {
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.
   uint8_t sampleRank;
+  /// A quantized operand 0, or one on a grid, has a result on its grid.
+  bool roundsToGrid;
   /// Whether a number of an attribute must fit the dtype of the result.
   bool fitsNumbers;
 

@@ -20,6 +20,7 @@ class Limit<string m, string what, dag body, string expr, dag grad> : Activation
 
 def Tess_ReluOp : Limit<"relu", "the element, or 0 below it", (s_max $x, C<"0">), "np.maximum(x, 0)",
     (op<"where"> (op<"greater"> $out, K<"0", "x">), $dout, K<"0", "x">)> {
+  let quant = "rounds";
   let description = [{`out = max(x, 0)`. NaN stays NaN and -0 stays -0; the gradient at 0 is 0.}];
   let onnx = "Relu";
 }
@@ -27,6 +28,7 @@ def Tess_Relu6Op : Limit<"relu6", "the element limited to [0, 6]", (s_min (s_max
     "np.clip(x, 0, 6)",
     (op<"where"> (op<"logical_and"> (op<"greater"> $out, K<"0", "x">), (op<"less"> $out, K<"6", "x">)), $dout,
                  K<"0", "x">)> {
+  let quant = "rounds";
   let description = [{`out = min(max(x, 0), 6)`; NaN stays NaN, the gradient at 0 and at 6 is 0. A. Krizhevsky:
     Convolutional Deep Belief Networks on CIFAR-10, 2010.}];
 }

@@ -355,6 +355,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []> : BuiltByName<mnemonic, 
   bit stochastic = 0;
   string channels = "";        // a function of ops/inference/ChannelRules.h: where the axis of a quantized operand's channels goes; or
   string channelAxis = "";     // a term for that of axis i, -1 where the result has not these channels
+  string quant = "";           // rounds: of a quantized operand 0, or of one on a grid, the result is computed in float32 and rounded to its grid
   string autocast = "";        // low, high or low_data: what it computes in where autocast is on (Precision in ops/operator/OpInfo.h)
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise, Compute_: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul

@@ -227,6 +227,7 @@ def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, 
     (op<"where"> (op<"logical_and">
         (op<"greater_equal"> $x, (op<"full", "shape=[];value=$lower;dtype=@x">)),
         (op<"less_equal"> $x, (op<"full", "shape=[];value=$upper;dtype=@x">))), $dout, K<"0", "dout">)> {
+  let quant = "rounds";
   let description = [{`out = min(max(x, lower), upper)`: upper where lower is above it. NaN stays NaN; the
     gradient passes at the limits themselves.}];
   let arguments = (ins Tess_Number:$x, Runtime<DefaultValuedAttr<F64Attr, "-INFINITY">>:$lower,

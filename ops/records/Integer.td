@@ -73,7 +73,7 @@ class IntegerConvTranspose<ConvDims d>
                      "padding must leave elements of the result", "x_zero must have rank 0", exactDepth];
   let oracle = Oracle<"tess_oracle.integer_conv_transpose(x, weight, x_zero, strides, padding, dilation, groups, output_padding)">;
 }
-// Of bytes with and without a zero point.
+// Samples of bytes without and with a zero point.
 class SignedSample<list<string> s, string attrs = ""> : Sample<s, attrs, "-9", "9", ["i8"]>;
 class UnsignedSample<list<string> s, string attrs = ""> : Sample<!listconcat(s, [""]), attrs, "0; -9; 1", "9; 9; 5", ["u8", "i8"]>;
 

@@ -60,6 +60,7 @@ class PoolOp<string m, string what, string expr> : Tess_Op<m> {
 }
 class MaxPool<Images d> : PoolOp<"max_pool" # d.name, "largest element of each window",
                                  "tess_oracle.max_pool(x, kernel_size, strides, padding)"> {
+  let quant = "rounds";
   let description = [{`out[n, c, *i]` is the largest of `x[n, c, *i * strides - padding + *k]` for *k in the window; NaN
     wins, padding never does. x is [N, C, }] # d.image # [{], the result [N, C, }] # d.pooled # [{] with sizes
     `floor((size + 2 * padding - kernel_size) / strides) + 1`.}];
@@ -90,6 +91,7 @@ class MaxPoolBackward<Images d> : PoolOp<"max_pool" # d.name # "_backward", "gra
 }
 class AvgPool<Images d> : PoolOp<"avg_pool" # d.name, "mean of each window",
                                  "tess_oracle.avg_pool(x, kernel_size, strides, padding, count_include_pad)"> {
+  let quant = "rounds";
   let description = "`out[n, c, *i]` is the mean of the window of x that max_pool" # d.name # [{ would look at; shapes as
     there. Padding counts as elements of value 0, or with count_include_pad false not at all.}];
   let keepsAxes = 1;
@@ -179,6 +181,7 @@ class Runs<Images d, int number, string function, dag x> {
 }
 class AdaptivePool<Images d, string m, string what, string pool, string function>
     : PoolOp<m, what, "tess_oracle.adaptive_pool(x, output_size, uneven, " # function # ")"> {
+  let quant = "rounds";
   let keepsAxes = 1;
   let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, " # d.image # ") -> (N, C, *@output_size)";
@@ -232,6 +235,7 @@ def Tess_AdaptiveMaxPool3dOp : AdaptiveMaxPool<Images<3>> { let samples = adapti
 // Of sequences, as images of height 1
 //===----------------------------------------------------------------------===//
 class SequencePool<string m, string what, string expr> : PoolOp<m, what, expr> {
+  let quant = "rounds";
   let keepsAxes = 1;
   let sampleRank = 2;
   let dtypes = Same<"x">;

@@ -38,6 +38,7 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_FloatOrComplex> {
+  let quant = "rounds";
   let autocast = "high";
   let description = [{`out = sum(x) / n`, n the number of elements along axes; of none it is NaN.}];
   let lowering = Reduction<"Mean">;

@@ -70,7 +70,7 @@ def Tess_TqtOp : Tess_Op<"tqt"> {
   let gradient = [grid.passed, (op<"mul"> grid.slope, (op<"mul"> step, K<"0.6931471805599453", "scale">))];
   let attrFacts = gridFacts;
   let samples = [Sample<["2,3", ""], "", "-2; -3", "2; -2">, Sample<["2,3", ""], "qmin=-8.0;qmax=7.0", "-2; -3", "2; -2">,
-                 Sample<["0", ""]>];
+                 Sample<["2,3", "2,1"], "", "-2; -3", "2; -2">, Sample<["0", ""]>];
   let oracle = Oracle<"tess_oracle.fake_quant(x, 2 ** np.ceil(scale), 0, qmin, qmax)">;
   let python = Py<"functional.tensor", "tqt">;
 }
@@ -88,7 +88,8 @@ def Tess_LsqOp : Tess_Op<"lsq"> {
   let gradient = [grid.passed, (op<"mul"> grid.slope, $grad_scale), (none), (none)];
   let attrFacts = gridFacts;
   let samples = [Sample<["2,3", "", "", ""], "", "-2; 0.1; 0; 0.5", "2; 0.2; 1; 1">,
-                 Sample<["2,3", "", "", ""], "qmin=0.0;qmax=15.0", "-2; 0.1; 3; 0.5", "2; 0.2; 4; 1">, Sample<["0", "", "", ""]>];
+                 Sample<["2,3", "", "", ""], "qmin=0.0;qmax=15.0", "-2; 0.1; 3; 0.5", "2; 0.2; 4; 1">,
+                 Sample<["2,3", "2,1", "2,1", ""], "", "-2; 0.1; 0; 0.5", "2; 0.2; 1; 1">, Sample<["0", "", "", ""]>];
   let oracle = Oracle<"tess_oracle.fake_quant(x, scale, zero_point, qmin, qmax)">;
   let python = Py<"functional.tensor", "lsq">;
 }
@@ -124,16 +125,18 @@ class ScaledSum<dag sum, string ones> {
 class WithoutZero<dag symmetric, dag withZero> { dag all = (when<"$dtype == i8"> symmetric, withZero); }
 class SimulatedNeeds<string depth, string channels = "#weight[0]", string more = ""> {
   list<Require> all = [Require<"dtype must be int8 or uint8", "$dtype == i8 || $dtype == u8", "{$dtype}">,
+      Require<"weight_scale must have rank 0 to 1", "len(#weight_scale) <= 1", "weight_scale {weight_scale}">,
       Require<"weight_scale must be one number or one for each output channel",
-              "len(#weight_scale) == 0 || (len(#weight_scale) == 1 && #weight_scale[0] == " # channels # more # ")",
+              "len(#weight_scale) == 0 || (#weight_scale[0] == " # channels # more # ")",
               "weight_scale {weight_scale} and weight {weight}">,
       Require<"depth must leave half of int32 to the bias", "given(bias) ? " # depth # " <= ($dtype == i8 ? 65535 : 32896) : true",
               "weight {weight}">];
 }
 
-def OneScale {
-  list<Require> all = [Require<"x_scale and x_zero must have rank 0", "len(#x_scale) == 0 && len(#x_zero) == 0",
-                               "x_scale {x_scale} and x_zero {x_zero}">];
+// Operand `name`, whose rank is fixed.
+class HasRank<string name, int rank> : Require<name # " must have rank " # rank, "len(#" # name # ") == " # rank, name # " {" # name # "}">;
+class ConvRanks<int rank> {
+  list<Require> all = [HasRank<"x", rank>, HasRank<"weight", rank>, HasRank<"x_scale", 0>, HasRank<"x_zero", 0>];
 }
 
 def Tess_SimulatedLinearOp : SimulatedOp<"simulated_linear", "linear whose sums are those of integers"> {
@@ -208,7 +211,7 @@ class SimulatedConv<int n> : SimulatedOp<"simulated_conv" # n # "d", ConvDims<n>
                         Optional<Tess_F32>:$bias, DefaultValuedStrAttr<Tess_DTypeAttr, "i8">:$dtype), d.attrs);
   let keepsAxes = 1;
   let sampleRank = !add(d.rank, -1);
-  let requires = !listconcat(OneScale.all, SimulatedNeeds<"#weight[1] * " # s.window>.all);
+  let requires = !listconcat(ConvRanks<d.rank>.all, SimulatedNeeds<"#weight[1] * " # s.window>.all);
   defvar integers = (op<"quantize", "dtype=i8"> $weight, AlongFirst<(same $weight_scale), "weight_scale", ", 1" # s.ones>.all, noZero);
   defvar sum = WithoutZero<(op<"integer_" # name, sameConv> integersOfX, integers),
                            (op<"integer_" # name, sameConv> integersOfX, integers, $x_zero)>.all;
@@ -221,7 +224,8 @@ class SimulatedConv<int n> : SimulatedOp<"simulated_conv" # n # "d", ConvDims<n>
 class SimulatedSample<list<string> s, string attrs = ""> : Sample<s, attrs, "-2; -2; 0.02; 0; 0.02; -2", "2; 2; 0.03; 1; 0.03; 2">;
 
 def Tess_SimulatedConv1dOp : SimulatedConv<1> {
-  let samples = [SimulatedSample<["2,3,7", "4,3,3", "", "", "", "4"]>,
+  let samples = [SimulatedSample<["2,3,7", "4,3,3", "", "", "", "4"]>, SimulatedSample<["2,3,7", "6,3,4", "", "", "6"]>,
+                 SimulatedSample<["2,3,7", "6,3,4", "", "", "6", "6"]>,
                  SimulatedSample<["2,4,8", "6,2,3", "", "", "6", "6"], "strides=[2];padding=[1];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv2dOp : SimulatedConv<2> {
@@ -229,7 +233,8 @@ def Tess_SimulatedConv2dOp : SimulatedConv<2> {
                  SimulatedSample<["1,4,7,7", "6,2,3,3", "", "", "6", "6"], "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv3dOp : SimulatedConv<3> {
-  let samples = [SimulatedSample<["1,2,3,4,5", "3,2,2,2,2", "", "", "3", "3"]>,
+  let samples = [SimulatedSample<["1,2,3,4,5", "3,2,2,2,2", "", "", "3", "3"]>, SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6"]>,
+                 SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6", "6"]>,
                  SimulatedSample<["1,4,3,4,4", "4,2,2,3,3", "", "", "", "4"], "strides=[1, 2, 1];padding=[1, 1, 0];groups=2;dtype=u8">];
 }
 class SimulatedConvTranspose<int n>
@@ -243,7 +248,7 @@ class SimulatedConvTranspose<int n>
                        (ins DefaultValuedAttr<DenseI64ArrayAttr, d.zeros>:$output_padding));
   let keepsAxes = 1;
   let sampleRank = !add(d.rank, -1);
-  let requires = !listconcat(OneScale.all,
+  let requires = !listconcat(ConvRanks<d.rank>.all,
                              SimulatedNeeds<"#weight[0] // $groups * " # s.window, "#weight[1]", " && $groups == 1">.all);
   defvar scaleOfWeight = (when<"len(#weight_scale) == 1"> (op<"reshape", "shape=[1, -1" # s.ones # "]"> $weight_scale), $weight_scale);
   defvar integers = (op<"quantize", "dtype=i8"> $weight, scaleOfWeight, noZero);

@@ -55,6 +55,7 @@ class Resized<dag image, string i> {
 }
 def Tess_ResizeOp : VisionOp<"resize", "images, or sequences or volumes, of another size", "(N, C, *S) -> (N, C, *@size)",
                              "resize(x, size, mode, align_corners)"> {
+  let quant = "rounds";
   let keepsAxes = 1;
   let description = [{Element i along an axis is x at position `(i + 0.5) * n / m - 0.5`, n being the size of x and m
     that of the result, or with align_corners at `i * (n - 1) / (m - 1)`: the mean of two neighbours, weighted by their

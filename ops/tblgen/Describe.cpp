@@ -238,7 +238,8 @@ static std::vector<std::string> callLines(const OpModel &op) {
   for (const auto &[name, value] : op.samples.front().attrs)
     arguments += (arguments.empty() ? "" : ", ") + op.pyParameter(name) + "=" + pyValue(value);
   StringRef part = StringRef(op.pyModule).rsplit('.').second;
-  std::string home = part == "fft" ? "F.fft." : StringRef(op.pyModule).starts_with("functional") ? "F." : "";
+  const bool isOwn = part == "fft" || part == "quantized"; // name spaces within tessera.functional
+  std::string home = isOwn ? "F." + part.str() + "." : StringRef(op.pyModule).starts_with("functional") ? "F." : "";
   std::vector<std::string> lines{">>> import tessera.functional as F"};
   if (home.empty())
     lines.push_back(">>> from tessera." + op.pyModule + " import " + op.pyName);

@@ -299,6 +299,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << ", " << checkRule(op) << ", " << boolText(isSimple(op)) << ", " << boolText(isExpandedFirst(op)) << ", "
     << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << precisionOf(op) << ", "
     << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank") << ", "
+    << boolText(op.text("quant") == "rounds") << ", "
     << boolText(any_of(op.attrs, [](const AttrModel &attr) { return attr.fit != "Free"; }));
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";

@@ -134,7 +134,7 @@ static_assert(
              (1u << std::size(kQuantizedKinds)) - 1;
     }(),
     "every quantized dtype says what it stores, in the order of their values");
-/// What is stored in 8 bits as an integer, and what as int8.
+/// Dtypes that are stored as `storage`, those of int8, and all of 8 bits.
 constexpr DTypeMask storedAs(DType storage) {
   DTypeMask mask = maskOf(storage);
   for (const QuantizedKind &row : kQuantizedKinds)

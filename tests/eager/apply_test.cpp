@@ -176,6 +176,23 @@ TEST_CASE("Quantize: a cast converts by scale and zero point, and without it it 
   CHECK(errorOf(stored()).second == "cast: dtype must be unquantized, got quint8<0.5:3>");
 }
 
+TEST_CASE("Grid: moved numbers stay on the grid, means are rounded to it, and without it neither") {
+  auto grid = std::make_shared<const Grid>(Grid{DType::QInt8, make<float>({0.5f}, {}), make<int32_t>({0}, {})});
+  TensorRef x = make<float>({1, 1.5f, 0.5f, 1}, {2, 2});
+  x->setGrid(grid);
+  CHECK(run("transpose", {x})->grid() == grid);
+  CHECK_FALSE(run("add", {x, x})->grid());
+  TensorRef mean = run("mean", {x}); // 1 exactly
+  CHECK(mean->grid() == grid);
+  TensorRef y = make<float>({1, 1.5f}, {2});
+  y->setGrid(grid);
+  CHECK(values<float>(*run("mean", {y})) == std::vector<float>{1.5f});
+  y->rebind(*make<float>({1, 1.5f}, {2}));
+  CHECK_FALSE(y->grid());
+  Without grids(Layer::Grid);
+  CHECK_FALSE(run("mean", {x})->grid());
+}
+
 TEST_CASE("DimExpansion: vectors multiply, and without it they do not") {
   TensorRef matrix = make<float>({1, 2, 3, 4}, {2, 2}), vector = make<float>({1, 10});
   auto product = [&] { return applyOne(OpDef::get("matmul"), {Operand(matrix), Operand(vector)}); };

@@ -3,6 +3,7 @@
 // One line for each label of a record's own constraints.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/ops/QuantizedRefusals.h"
 #include "tests/ops/Samples.h"
 
 #include "ops/table/Builtin.h"
@@ -12,17 +13,9 @@ using namespace tess;
 using namespace tess::test;
 using namespace tess::builtin;
 
-static TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
-static TensorMeta i32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int32, shape); }
 static TensorMeta flags(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Bool, shape); }
 
 constexpr int64_t kLongAxis = int64_t(1) << 31; // whose elements no int32 numbers
-
-struct Refusal {
-  OpDef op;
-  Metas operands;
-  std::string text;
-};
 
 static std::vector<Refusal> viewRefusals() {
   return {
@@ -466,48 +459,6 @@ static std::vector<Refusal> complexRefusals() {
           {Cast(DType::Float8E5M2), {x}, text},
           {FftC2c(), {none}, "fft_c2c: the transformed axis must not be empty, got x c64[0]"},
           {FftC2r(3), {x}, "fft_c2r: x must have floor(length / 2) + 1 elements along axis, got x c64[3]"}};
-}
-
-static TensorMeta i8(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int8, shape); }
-
-/// `sizes`, then axes of one element, as an image of `axes` has.
-static Shape withOnes(llvm::ArrayRef<int64_t> sizes, int axes) {
-  Shape shape(sizes);
-  shape.append(size_t(axes), 1);
-  return shape;
-}
-
-static std::vector<Refusal> quantizedRefusals() {
-  constexpr int64_t kDepth = 140000;
-  std::vector<Refusal> list = {
-      {IntegerMatmul(),
-       {i8({1, kDepth}), i8({kDepth, 1})},
-       "integer_matmul: depth (140000, at most 131071) must keep sums within int32, got x i8[1, 140000] and y "
-       "i8[140000, 1]"},
-      {SimulatedLinear(DType::Int16),
-       {f32({2, 3}), f32({4, 3}), f32({}), i32({}), f32({})},
-       "simulated_linear: dtype must be int8 or uint8, got i16"},
-      {SimulatedMatmul(DType::Int8, DType::Int32),
-       {f32({2, 3}), f32({3, 4}), f32({}), i32({}), f32({}), i32({})},
-       "simulated_matmul: dtypes must be int8 or uint8, got i8 and i32"}};
-  for (int axes = 1; axes <= 3; ++axes) {
-    const std::string dims = std::to_string(axes) + "d", integer = "integer_conv", simulated = "simulated_conv";
-    const TensorMeta image = i8(withOnes({1, kDepth}, axes)), deep = i8(withOnes({kDepth, 1}, axes));
-    const std::string must = ": depth (140000, at most 131071) must keep sums within int32, got x " + toString(image);
-    list.push_back(
-        {OpDef::get(integer + dims), {image, image}, integer + dims + must + " and weight " + toString(image)});
-    list.push_back({OpDef::get(integer + "_transpose" + dims),
-                    {image, deep},
-                    integer + "_transpose" + dims + must + " and weight " + toString(deep)});
-    for (const std::string &name : {simulated + dims, simulated + "_transpose" + dims})
-      list.push_back({OpDef::get(name),
-                      {f32(withOnes({1, 2}, axes)), f32(withOnes({2, 2}, axes)), f32({}), i32({}), f32({7})},
-                      name +
-                          ": weight_scale must be one number or one for each output channel, got weight_scale f32[7] "
-                          "and weight " +
-                          toString(f32(withOnes({2, 2}, axes)))});
-  }
-  return list;
 }
 
 static std::vector<Refusal> (*const kRefusals[])() = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from tessera import _core
 
+from tests.random import quantized
 from tests.records import samples
 
 # States of the random generator and of updates come from functions that keep them.
@@ -233,6 +234,7 @@ UNARY = (
     "vmap(grad(lambda x: (F.exp(x * 0.1) * x).sum()))({a})",
     "jvp(lambda x: F.sin(x) * x.mean(), ({a},), ({a} * 0.5,))[1]",
     "autocast(low_prec_dtype='bfloat16')(lambda x: F.softmax(x * 2, -1) / 3)({a})",
+    *quantized.UNARY,
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
@@ -250,12 +252,14 @@ BINARY = (
     "M.NLLLoss(reduction='none')(F.logsoftmax(F.reshape({a}, ({a}.shape[0], -1)), 1),"
     " F.argmax(F.reshape({b}, ({b}.shape[0], -1)), 1))",
     "M.TripletMarginLoss(swap=True)({a}, {b}, {a}[::-1])",
+    *quantized.BINARY,
 )  # fmt: skip
 # Residual blocks of images {a} of {c} channels, whose values may be packed: {s} has a number for
 # each channel, {d} a window of its own.
 BLOCKS = (
     "F.conv2d(F.relu(F.conv2d({a}, {w}, None, 1, 1) * {s} + {a}), {w}, None, 1, 1)",
     "F.conv2d(F.relu(F.conv2d({a}, {d}, None, 1, 1, groups={c}) * {s} + {a}), {w}, None, 1, 1)",
+    *quantized.BLOCKS,
 )
 # Changes of `a` in place, which must be a float of rank 1 or more.
 IN_PLACE = (

@@ -47,7 +47,9 @@ _FLATTENING = re.compile(
 )
 # Whether numbers are equal: rounding makes some so by chance, and no noise does.
 _EQUALITY = re.compile(r"\b(Not)?Equal\b|\b(not_)?equal\b|[=!]=")
-_WITHOUT_NOISE = re.compile("complex|polar|float8|intb|quantize|ts.dtype.q", re.IGNORECASE)
+_WITHOUT_NOISE = re.compile(
+    "complex|polar|float8|intb|quant|ts.dtype.q|tqt|lsq|integer_|simulated", re.IGNORECASE
+)
 # Distributions make other numbers in each dtype.
 _DRAWING = re.compile(r"\bD\.(?!Bernoulli|Categorical)\w+\(.*sample\(")
 # Each noise and its opposite: what one of them does not turn over, the other one does.

@@ -94,7 +94,8 @@ def _set_qparams(self, qparams):
 
 def _qparams(self):
     """What describes its numbers as integers, a quantization.QParams that may be changed: at first
-    those of a quantized dtype, else none.
+    those of a quantized dtype, or of the fake quantizer whose result it is, moved or pooled since
+    then; else none.
 
     >>> import tessera as ts
     >>> ts.tensor([1.0]).qparams.scale is None

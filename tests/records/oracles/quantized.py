@@ -28,7 +28,7 @@ def quantize(x, scale, zero_point, dtype):
 
 
 def dequantize(x, scale, zero_point):
-    """What stored integers stand for."""
+    """Numbers that stored integers stand for."""
     return (x.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
 
 

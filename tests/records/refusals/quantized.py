@@ -35,10 +35,10 @@ def _simulated_convolutions():
     for n in (1, 2, 3):
         image, weight = _of_rank(n, 1, 2), _of_rank(n, 2, 2)
         for name in (f"simulated_conv{n}d", f"simulated_conv_transpose{n}d"):
-            yield (
-                f"{name}.x_scale_and_x_zero_must_have_rank_0",
-                ([image, weight, "1", "", ""], ""),
-            )
+            yield f"{name}.x_must_have_rank_{n + 2}", (["2", weight, "", "", ""], "")
+            yield f"{name}.weight_must_have_rank_{n + 2}", ([image, "2", "", "", ""], "")
+            yield f"{name}.x_scale_must_have_rank_0", ([image, weight, "1", "", ""], "")
+            yield f"{name}.x_zero_must_have_rank_0", ([image, weight, "", "1", ""], "")
             yield from _simulated(name, image, weight)
         deep = ([_of_rank(n, 1, 40000), _of_rank(n, 1, 40000), "", "", "", "1"], "dtype=u8")
         yield f"simulated_conv{n}d.depth_must_leave_half_of_int32_to_the_bias", deep
@@ -48,6 +48,7 @@ def _simulated_convolutions():
 
 def _simulated(name, x, weight):
     yield f"{name}.dtype_must_be_int8_or_uint8", ([x, weight, "", "", ""], "dtype=i16")
+    yield f"{name}.weight_scale_must_have_rank_0_to_1", ([x, weight, "", "", "1,1"], "")
     label = f"{name}.weight_scale_must_be_one_number_or_one_for_each_output_channel"
     yield label, ([x, weight, "", "", "7"], "")
 

@@ -303,30 +303,12 @@ def _same(name, function, inp, dtype, *settings):
     return _through_floats(name, lambda numbers: function(numbers, *settings), [inp], dtype)
 
 
-def _of_integers(operator):
-    """The operator for a quantized tensor, which keeps its dtype; see `_core.call_otherwise`."""
-
-    def otherwise(x, *settings, **named):
-        if not isinstance(x, _core.Tensor) or _core.quantization(x.dtype) is None:
-            return NotImplemented
-        return _same(
-            operator.__name__, lambda numbers: operator(numbers, *settings, **named), x, None
-        )
-
-    return otherwise
-
-
 def _rows_of_integers(weight, ids):
     if not isinstance(weight, _core.Tensor) or _core.quantization(weight.dtype) is None:
         return NotImplemented
     return embedding(ids, weight)
 
 
-# Functions between the layers of a network, which is quantized without a change of its code.
-_POOLS = [f"{kind}_pool{axes}d" for kind in ("avg", "max", "adaptive_avg", "adaptive_max")
-          for axes in (1, 2, 3)]  # fmt: skip
-for _name in (*_POOLS, "resize"):
-    _core.call_otherwise(getattr(_ops, _name), _of_integers(getattr(_ops, _name)))
 _core.call_otherwise(_ops.embedding, _rows_of_integers)
 
 export(globals())

@@ -13,6 +13,7 @@ from .utils import (
     QuantMode,
     create_qparams,
     fake_quant_tensor,
+    keep_grid,
     limits_of,
     lsq_forward,
     tqt_forward,
@@ -64,6 +65,7 @@ class _FakeQuantize(Module):
         qparams = qparams if own is None else own()
         if qparams is not None:
             result.qparams.update(qparams)
+            keep_grid(result, result.qparams)
         return result
 
     def _check_qparams(self, qparams):

@@ -18,6 +18,7 @@ _LIMITS = {
     "quint4": (0, 15),
     "qint1": (0, 1),
 }
+_WITH_ZERO_POINT = ("quint8", "quint4")
 _BIAS_LIMIT = 2**30  # of a bias, so that an int32 holds its sum with that of products
 
 
@@ -143,14 +144,35 @@ def create_qparams(mode=QuantMode.SYMMERTIC, dtype_meta=None, scale=None, zero_p
 
 
 def of_tensor(tensor):
-    """Gives the QParams of a tensor's dtype; where that is not quantized they say nothing yet."""
+    """Gives the QParams of a tensor's dtype, or of the grid that its numbers are on; those of other
+    tensors say nothing yet.
+    """
     found = _core.quantization(tensor.dtype)
     if found is None:
-        return create_qparams()
+        return _of_grid(tensor)
     kind, scale, zero_point, _ = found
     mode = QuantMode.SYMMERTIC if zero_point is None else QuantMode.ASYMMERTIC
     number = None if zero_point is None else Tensor(zero_point, dtype="int32")
     return create_qparams(mode, kind, Tensor(scale, dtype="float32"), number)
+
+
+def _of_grid(tensor):
+    grid = _core.grid_of(tensor)
+    if grid is None:
+        return create_qparams()
+    kind, scale, zero_point = grid
+    if kind in _WITH_ZERO_POINT:
+        return create_qparams(QuantMode.ASYMMERTIC, kind, scale, zero_point)
+    return create_qparams(QuantMode.SYMMERTIC, kind, scale)
+
+
+def keep_grid(tensor, qparams):
+    """Lets results of functions that move or pool the elements of `tensor`, which these QParams
+    rounded, have them, too. Scales of channels are not kept.
+    """
+    if qparams.dtype_meta is not None and qparams.scale.ndim == 0:
+        zero_point = Tensor(0, dtype="int32") if qparams.zero_point is None else qparams.zero_point
+        _core.set_grid(tensor, qparams.dtype_meta, qparams.scale.detach(), zero_point)
 
 
 def quantized_dtype(caller, qparams):

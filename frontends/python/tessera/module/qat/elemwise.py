@@ -1,5 +1,6 @@
 """Functions without parameters that train with simulated quantization."""
 
+from ... import _core
 from .. import elemwise, quant_dequant
 from .module import QATModule
 
@@ -59,6 +60,10 @@ class QuantStub(quant_dequant.QuantStub, QATModule):
 
 
 class DequantStub(quant_dequant.DequantStub, QATModule):
-    """Gives its input: where a quantized network ends."""
+    """Gives its input: where a quantized network ends. No grid holds behind it."""
 
     with_weight = with_act = False
+
+    def forward(self, inp):
+        """See the class."""
+        return _core.off_grid(inp)

@@ -138,15 +138,8 @@ def _is_enabled(fake_quant):
 
 
 def _applied(target, observer, fake_quant):
-    result, qparams = target, None
-    if observer is not None:
-        result = observer(target)
-        qparams = observer.get_qparams()
+    result = target if observer is None else observer(target)
     if not _is_enabled(fake_quant):
         return result
-    result = fake_quant(result, qparams)
-    if hasattr(fake_quant, "get_qparams"):
-        qparams = fake_quant.get_qparams()
-    if qparams is not None:
-        result.qparams.update(qparams)
-    return result
+    asks = observer is not None and not hasattr(fake_quant, "get_qparams")
+    return fake_quant(result, observer.get_qparams() if asks else None)

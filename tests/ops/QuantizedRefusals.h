@@ -1,0 +1,59 @@
+//===- QuantizedRefusals.h - what quantized products refuse -----*- C++ -*-===//
+#pragma once
+
+#include "ops/table/Builtin.h"
+
+namespace tess::test {
+
+/// A call and the error that it must be.
+struct Refusal {
+  OpDef op;
+  Metas operands;
+  std::string text;
+};
+
+inline TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+inline TensorMeta i32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int32, shape); }
+inline TensorMeta i8(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int8, shape); }
+
+/// `sizes`, then axes of one element, as an image of `axes` has.
+inline Shape withOnes(llvm::ArrayRef<int64_t> sizes, int axes) {
+  Shape shape(sizes);
+  shape.append(size_t(axes), 1);
+  return shape;
+}
+
+inline std::vector<Refusal> quantizedRefusals() {
+  constexpr int64_t kDepth = 140000;
+  std::vector<Refusal> list = {
+      {builtin::IntegerMatmul(),
+       {i8({1, kDepth}), i8({kDepth, 1})},
+       "integer_matmul: depth (140000, at most 131071) must keep sums within int32, got x i8[1, 140000] and y "
+       "i8[140000, 1]"},
+      {builtin::SimulatedLinear(DType::Int16),
+       {f32({2, 3}), f32({4, 3}), f32({}), i32({}), f32({})},
+       "simulated_linear: dtype must be int8 or uint8, got i16"},
+      {builtin::SimulatedMatmul(DType::Int8, DType::Int32),
+       {f32({2, 3}), f32({3, 4}), f32({}), i32({}), f32({}), i32({})},
+       "simulated_matmul: dtypes must be int8 or uint8, got i8 and i32"}};
+  for (int axes = 1; axes <= 3; ++axes) {
+    const std::string dims = std::to_string(axes) + "d", integer = "integer_conv", simulated = "simulated_conv";
+    const TensorMeta image = i8(withOnes({1, kDepth}, axes)), deep = i8(withOnes({kDepth, 1}, axes));
+    const std::string must = ": depth (140000, at most 131071) must keep sums within int32, got x " + toString(image);
+    list.push_back(
+        {OpDef::get(integer + dims), {image, image}, integer + dims + must + " and weight " + toString(image)});
+    list.push_back({OpDef::get(integer + "_transpose" + dims),
+                    {image, deep},
+                    integer + "_transpose" + dims + must + " and weight " + toString(deep)});
+    for (const std::string &name : {simulated + dims, simulated + "_transpose" + dims})
+      list.push_back({OpDef::get(name),
+                      {f32(withOnes({1, 2}, axes)), f32(withOnes({2, 2}, axes)), f32({}), i32({}), f32({7})},
+                      name +
+                          ": weight_scale must be one number or one for each output channel, got weight_scale f32[7] "
+                          "and weight " +
+                          toString(f32(withOnes({2, 2}, axes)))});
+  }
+  return list;
+}
+
+} // namespace tess::test
