@@ -1,7 +1,7 @@
 //===- Grid.cpp - numbers on the grid of a quantized dtype ----------------===//
 //
-// What quantized tensors keep in their dtype, float32 tensors of training have
-// beside them: operators that move elements keep the grid, those that round do so.
+// Float32 tensors of training have beside them what quantized ones have in their
+// dtype: operators that move elements keep the grid, others round to it.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/layers/Layers.h"
