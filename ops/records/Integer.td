@@ -89,18 +89,21 @@ def Tess_IntegerConv2dOp : IntegerConv<ConvDims<2>> {
   let onnx = "ConvInteger(...)";
 }
 def Tess_IntegerConv3dOp : IntegerConv<ConvDims<3>> {
-  let samples = [SignedSample<["1,2,3,4,5", "3,2,2,2,2"]>,
+  let samples = [SignedSample<["1,2,3,4,5", "3,2,2,2,2"]>, SignedSample<["1,2,4,5,5", "3,2,2,2,2"], "dilation=[2, 1, 2]">,
                  UnsignedSample<["1,4,3,4,4", "4,2,2,3,3"], "strides=[1, 2, 1];padding=[1, 1, 0];groups=2">];
 }
 def Tess_IntegerConvTranspose1dOp : IntegerConvTranspose<ConvDims<1>> {
-  let samples = [SignedSample<["2,3,5", "3,4,3"]>, UnsignedSample<["2,4,4", "4,2,3"], "strides=[2];padding=[1];output_padding=[1]">];
+  let samples = [SignedSample<["2,3,5", "3,4,3"]>, UnsignedSample<["2,4,4", "4,2,3"], "strides=[2];padding=[1];output_padding=[1]">,
+                 UnsignedSample<["1,4,5", "4,2,2"], "dilation=[2];groups=2">];
 }
 def Tess_IntegerConvTranspose2dOp : IntegerConvTranspose<ConvDims<2>> {
-  let samples = [SignedSample<["1,3,4,3", "3,4,3,3"]>,
+  let samples = [SignedSample<["1,3,4,3", "3,4,3,3"]>, SignedSample<["1,2,3,3", "2,3,2,2"], "dilation=[2, 1]">,
                  UnsignedSample<["2,4,3,3", "4,2,2,3"], "strides=[2, 2];padding=[1, 0];output_padding=[1, 0];groups=2">];
 }
 def Tess_IntegerConvTranspose3dOp : IntegerConvTranspose<ConvDims<3>> {
-  let samples = [SignedSample<["1,2,2,3,3", "2,3,2,2,2"]>, UnsignedSample<["1,2,2,2,3", "2,2,2,2,2"], "strides=[1, 2, 1]">];
+  let samples = [SignedSample<["1,2,2,3,3", "2,3,2,2,2"]>, UnsignedSample<["1,2,2,2,3", "2,2,2,2,2"], "strides=[1, 2, 1]">,
+                 UnsignedSample<["1,4,2,2,3", "4,2,2,2,2"],
+                                "strides=[1, 2, 1];padding=[0, 1, 0];output_padding=[0, 1, 0];groups=2;dilation=[2, 1, 1]">];
 }
 
 #endif // TESS_OPS_INTEGER

@@ -47,7 +47,8 @@ def Tess_DequantizeOp : Tess_Op<"dequantize"> {
   let scalar = [(s_mul (s_sub (s_cast $x), $zero_point), $scale)];
   let samples = [Sample<["2,3", "", ""], "", "-8; 0.5; 0", "8; 1; 1", ["qint8<0.5>"]>,
                  Sample<["0,3", "", ""], "", "-8; 0.5; 0", "8; 1; 1", ["qint8<0.5>"]>,
-                 Sample<["2,3", "1,3", "1,3"], "", "-8; 0.5; 0", "8; 1; 1", ["qint8<0.5>"]>];
+                 Sample<["2,3", "1,3", "1,3"], "", "-8; 0.5; 0", "8; 1; 1", ["qint8<0.5>"]>,
+                 Sample<["2,3", "", ""], "", "-8; 0.5; 0", "8; 1; 1", ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]>];
   let oracle = Oracle<"tess_oracle.dequantize(x, scale, zero_point)">;
   let python = Py<"functional.tensor", "dequantize", [], "", ["x=inp"]>;
   let example = !strconcat(">>> import tessera as ts\n>>> import tessera.functional as F\n",

@@ -192,6 +192,8 @@ def Tess_SimulatedMatmulOp : SimulatedOp<"simulated_matmul", "matrix product who
   let samples = [Sample<["2,3", "3,4", "", "", "", ""], "", low, high>,
                  Sample<["5,2,3", "5,4,3", "", "", "", ""], "transpose_y=true;dtype=u8;y_dtype=u8", "-2; -2; 0.02; 99; 0.02; 88",
                         "2; 2; 0.03; 120; 0.03; 99">,
+                 Sample<["3,2", "3,4", "", "", "", ""], "transpose_x=true", low, high>,
+                 Sample<["2,1,3,2", "5,4,3", "", "", "", ""], "transpose_x=true;transpose_y=true", low, high>,
                  Sample<["2,0", "0,4", "", "", "", ""], "", low, high>];
   let oracle = Oracle<"tess_oracle.simulated_matmul(x, y, x_scale, x_zero, y_scale, y_zero, dtype, y_dtype, transpose_x, transpose_y)">;
 }
@@ -226,15 +228,18 @@ class SimulatedSample<list<string> s, string attrs = ""> : Sample<s, attrs, "-2;
 def Tess_SimulatedConv1dOp : SimulatedConv<1> {
   let samples = [SimulatedSample<["2,3,7", "4,3,3", "", "", "", "4"]>, SimulatedSample<["2,3,7", "6,3,4", "", "", "6"]>,
                  SimulatedSample<["2,3,7", "6,3,4", "", "", "6", "6"]>,
+                 SimulatedSample<["1,2,9", "2,1,3", "", "", "", "2"], "dilation=[2];groups=2">,
                  SimulatedSample<["2,4,8", "6,2,3", "", "", "6", "6"], "strides=[2];padding=[1];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv2dOp : SimulatedConv<2> {
   let samples = [SimulatedSample<["2,3,5,6", "4,3,3,3", "", "", "", "4"]>, SimulatedSample<["2,3,5,6", "4,3,3,2", "", "", "4"], "padding=[1, 1]">,
+                 SimulatedSample<["1,2,9,9", "2,1,3,3", "", "", "", "2"], "dilation=[2, 3];groups=2">,
                  SimulatedSample<["1,4,7,7", "6,2,3,3", "", "", "6", "6"], "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv3dOp : SimulatedConv<3> {
   let samples = [SimulatedSample<["1,2,3,4,5", "3,2,2,2,2", "", "", "3", "3"]>, SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6"]>,
                  SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6", "6"]>,
+                 SimulatedSample<["1,2,4,5,5", "3,2,2,2,2", "", "", "", "3"], "dilation=[2, 1, 2]">,
                  SimulatedSample<["1,4,3,4,4", "4,2,2,3,3", "", "", "", "4"], "strides=[1, 2, 1];padding=[1, 1, 0];groups=2;dtype=u8">];
 }
 class SimulatedConvTranspose<int n>
@@ -263,15 +268,20 @@ class SimulatedConvTranspose<int n>
   let oracle = Oracle<"tess_oracle.simulated_conv_transpose(x, weight, x_scale, x_zero, weight_scale, bias, dtype, strides, padding, dilation, groups, output_padding)">;
 }
 def Tess_SimulatedConvTranspose1dOp : SimulatedConvTranspose<1> {
-  let samples = [SimulatedSample<["2,3,5", "3,4,3", "", "", "4", "4"]>];
+  let samples = [SimulatedSample<["2,3,5", "3,4,3", "", "", "4", "4"]>,
+                 SimulatedSample<["2,4,4", "4,2,3", "", "", ""],
+                                 "strides=[2];padding=[1];output_padding=[1];dilation=[2];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConvTranspose2dOp : SimulatedConvTranspose<2> {
   let samples = [SimulatedSample<["1,3,4,3", "3,4,3,3", "", "", "4", "4"]>,
+                 SimulatedSample<["1,3,4,3", "3,4,3,3", "", "", ""], "dilation=[2, 1]">,
                  SimulatedSample<["2,4,3,3", "4,2,2,3", "", "", "", "4"],
                                  "strides=[2, 2];padding=[1, 0];output_padding=[1, 0];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConvTranspose3dOp : SimulatedConvTranspose<3> {
-  let samples = [SimulatedSample<["1,2,2,3,3", "2,3,2,2,2", "", "", "3", "3"]>];
+  let samples = [SimulatedSample<["1,2,2,3,3", "2,3,2,2,2", "", "", "3", "3"]>,
+                 SimulatedSample<["1,4,2,2,3", "4,2,2,2,2", "", "", ""],
+                   "strides=[1, 2, 1];padding=[0, 1, 0];output_padding=[0, 1, 0];groups=2;dilation=[2, 1, 1];dtype=u8">];
 }
 
 #endif // TESS_OPS_SIMULATED

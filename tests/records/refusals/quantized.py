@@ -1,61 +1,8 @@
 """For each constraint of quantized products a call that breaks it, as in refusals.py."""
 
-from tests.records.refusals.conv import CONVOLUTIONS
-
-BINARY = ["2,3", "4"]
-
-
-def _is_forward(label):
-    return "backward" not in label and label.startswith("conv")
-
-
-def _of_rank(n, *sizes):
-    return ",".join([*map(str, sizes), *["1"] * n])
-
-
-def _convolutions():
-    for label, (shapes, attrs) in CONVOLUTIONS.items():
-        if _is_forward(label):
-            yield f"integer_{label}", (shapes, attrs)
-    for n in (1, 2, 3):
-        image, weight, deep = _of_rank(n, 1, 2), _of_rank(n, 2, 2), _of_rank(n, 1, 140000)
-        for name in (f"integer_conv{n}d", f"integer_conv_transpose{n}d"):
-            yield f"{name}.x_zero_must_have_rank_0", ([image, weight, "1"], "")
-        yield (
-            f"integer_conv{n}d.depth_must_keep_sums_within_int32",
-            ([deep, _of_rank(n, 1, 140000)], ""),
-        )
-        yield (
-            f"integer_conv_transpose{n}d.depth_must_keep_sums_within_int32",
-            ([deep, _of_rank(n, 140000, 1)], ""),
-        )
-
-
-def _simulated_convolutions():
-    for n in (1, 2, 3):
-        image, weight = _of_rank(n, 1, 2), _of_rank(n, 2, 2)
-        for name in (f"simulated_conv{n}d", f"simulated_conv_transpose{n}d"):
-            yield f"{name}.x_must_have_rank_{n + 2}", (["2", weight, "", "", ""], "")
-            yield f"{name}.weight_must_have_rank_{n + 2}", ([image, "2", "", "", ""], "")
-            yield f"{name}.x_scale_must_have_rank_0", ([image, weight, "1", "", ""], "")
-            yield f"{name}.x_zero_must_have_rank_0", ([image, weight, "", "1", ""], "")
-            yield from _simulated(name, image, weight)
-        deep = ([_of_rank(n, 1, 40000), _of_rank(n, 1, 40000), "", "", "", "1"], "dtype=u8")
-        yield f"simulated_conv{n}d.depth_must_leave_half_of_int32_to_the_bias", deep
-        deep = ([_of_rank(n, 1, 40000), _of_rank(n, 40000, 1), "", "", "", "1"], "dtype=u8")
-        yield f"simulated_conv_transpose{n}d.depth_must_leave_half_of_int32_to_the_bias", deep
-
-
-def _simulated(name, x, weight):
-    yield f"{name}.dtype_must_be_int8_or_uint8", ([x, weight, "", "", ""], "dtype=i16")
-    yield f"{name}.weight_scale_must_have_rank_0_to_1", ([x, weight, "", "", "1,1"], "")
-    label = f"{name}.weight_scale_must_be_one_number_or_one_for_each_output_channel"
-    yield label, ([x, weight, "", "", "7"], "")
-
-
 QUANTIZED = {
     "fake_quant.operands_must_broadcast": (["2,3", "4", ""], ""),
-    "tqt.operands_must_broadcast": (BINARY, ""),
+    "tqt.operands_must_broadcast": (["2,3", "4"], ""),
     "lsq.dimensions_D_must_broadcast": (["2,3", "4", "", ""], ""),
     "lsq.grad_scale_must_have_rank_0": (["2,3", "", "", "1"], ""),
     "integer_matmul.x_must_have_rank_at_least_2": (["", "3,4"], ""),
@@ -88,7 +35,223 @@ QUANTIZED = {
         ["2,3", "3,4", "", "", "", ""],
         "y_dtype=i16",
     ),
-    **dict(_simulated("simulated_linear", "2,3", "4,3")),
-    **dict(_convolutions()),
-    **dict(_simulated_convolutions()),
+    "simulated_linear.dtype_must_be_int8_or_uint8": (["2,3", "4,3", "", "", ""], "dtype=i16"),
+    "simulated_linear.weight_scale_must_have_rank_0_to_1": (["2,3", "4,3", "", "", "1,1"], ""),
+    "simulated_linear.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["2,3", "4,3", "", "", "7"],
+        "",
+    ),
+    "integer_conv1d.operands_must_have_rank_3": (["4", "2,2,3"], ""),
+    "integer_conv1d.channels_of_x_must_be_groups_times_those_of_weight": (["1,2,4", "2,3,3"], ""),
+    "integer_conv1d.output_channels_must_be_a_multiple_of_groups": (["1,2,4", "3,1,3"], "groups=2"),
+    "integer_conv1d.window_must_fit_into_the_padded_input": (["1,2,4", "3,2,5"], ""),
+    "integer_conv_transpose1d.operands_must_have_rank_3": (["4", "2,2,3"], ""),
+    "integer_conv_transpose1d.channels_of_x_must_be_those_of_weight": (["1,3,4", "2,3,3"], ""),
+    "integer_conv_transpose1d.channels_of_x_must_be_a_multiple_of_groups": (
+        ["1,3,4", "3,1,3"],
+        "groups=2",
+    ),
+    "integer_conv_transpose1d.output_padding_must_be_below_strides": (
+        ["1,3,4", "3,2,3"],
+        "output_padding=[1]",
+    ),
+    "integer_conv_transpose1d.padding_must_leave_elements_of_the_result": (
+        ["1,3,4", "3,2,3"],
+        "padding=[5]",
+    ),
+    "integer_conv2d.operands_must_have_rank_4": (["4", "2,2,3,3"], ""),
+    "integer_conv2d.channels_of_x_must_be_groups_times_those_of_weight": (
+        ["1,2,4,4", "2,3,3,3"],
+        "",
+    ),
+    "integer_conv2d.output_channels_must_be_a_multiple_of_groups": (
+        ["1,2,4,4", "3,1,3,3"],
+        "groups=2",
+    ),
+    "integer_conv2d.window_must_fit_into_the_padded_input": (["1,2,4,4", "3,2,5,5"], ""),
+    "integer_conv_transpose2d.operands_must_have_rank_4": (["4", "2,2,3,3"], ""),
+    "integer_conv_transpose2d.channels_of_x_must_be_those_of_weight": (["1,3,4,4", "2,3,3,3"], ""),
+    "integer_conv_transpose2d.channels_of_x_must_be_a_multiple_of_groups": (
+        ["1,3,4,4", "3,1,3,3"],
+        "groups=2",
+    ),
+    "integer_conv_transpose2d.output_padding_must_be_below_strides": (
+        ["1,3,4,4", "3,2,3,3"],
+        "output_padding=[0, 1]",
+    ),
+    "integer_conv_transpose2d.padding_must_leave_elements_of_the_result": (
+        ["1,3,4,4", "3,2,3,3"],
+        "padding=[0, 5]",
+    ),
+    "integer_conv3d.operands_must_have_rank_5": (["4", "2,2,1,3,3"], ""),
+    "integer_conv3d.channels_of_x_must_be_groups_times_those_of_weight": (
+        ["1,2,1,4,4", "2,3,1,3,3"],
+        "",
+    ),
+    "integer_conv3d.output_channels_must_be_a_multiple_of_groups": (
+        ["1,2,1,4,4", "3,1,1,3,3"],
+        "groups=2",
+    ),
+    "integer_conv3d.window_must_fit_into_the_padded_input": (["1,2,1,4,4", "3,2,1,5,5"], ""),
+    "integer_conv_transpose3d.operands_must_have_rank_5": (["4", "2,2,1,3,3"], ""),
+    "integer_conv_transpose3d.channels_of_x_must_be_those_of_weight": (
+        ["1,3,1,4,4", "2,3,1,3,3"],
+        "",
+    ),
+    "integer_conv_transpose3d.channels_of_x_must_be_a_multiple_of_groups": (
+        ["1,3,1,4,4", "3,1,1,3,3"],
+        "groups=2",
+    ),
+    "integer_conv_transpose3d.output_padding_must_be_below_strides": (
+        ["1,3,1,4,4", "3,2,1,3,3"],
+        "output_padding=[0, 0, 1]",
+    ),
+    "integer_conv_transpose3d.padding_must_leave_elements_of_the_result": (
+        ["1,3,1,4,4", "3,2,1,3,3"],
+        "padding=[0, 0, 5]",
+    ),
+    "integer_conv1d.x_zero_must_have_rank_0": (["1,2,1", "2,2,1", "1"], ""),
+    "integer_conv_transpose1d.x_zero_must_have_rank_0": (["1,2,1", "2,2,1", "1"], ""),
+    "integer_conv1d.depth_must_keep_sums_within_int32": (["1,140000,1", "1,140000,1"], ""),
+    "integer_conv_transpose1d.depth_must_keep_sums_within_int32": (
+        ["1,140000,1", "140000,1,1"],
+        "",
+    ),
+    "integer_conv2d.x_zero_must_have_rank_0": (["1,2,1,1", "2,2,1,1", "1"], ""),
+    "integer_conv_transpose2d.x_zero_must_have_rank_0": (["1,2,1,1", "2,2,1,1", "1"], ""),
+    "integer_conv2d.depth_must_keep_sums_within_int32": (["1,140000,1,1", "1,140000,1,1"], ""),
+    "integer_conv_transpose2d.depth_must_keep_sums_within_int32": (
+        ["1,140000,1,1", "140000,1,1,1"],
+        "",
+    ),
+    "integer_conv3d.x_zero_must_have_rank_0": (["1,2,1,1,1", "2,2,1,1,1", "1"], ""),
+    "integer_conv_transpose3d.x_zero_must_have_rank_0": (["1,2,1,1,1", "2,2,1,1,1", "1"], ""),
+    "integer_conv3d.depth_must_keep_sums_within_int32": (["1,140000,1,1,1", "1,140000,1,1,1"], ""),
+    "integer_conv_transpose3d.depth_must_keep_sums_within_int32": (
+        ["1,140000,1,1,1", "140000,1,1,1,1"],
+        "",
+    ),
+    "simulated_conv1d.x_must_have_rank_3": (["2", "2,2,1", "", "", ""], ""),
+    "simulated_conv1d.weight_must_have_rank_3": (["1,2,1", "2", "", "", ""], ""),
+    "simulated_conv1d.x_scale_must_have_rank_0": (["1,2,1", "2,2,1", "1", "", ""], ""),
+    "simulated_conv1d.x_zero_must_have_rank_0": (["1,2,1", "2,2,1", "", "1", ""], ""),
+    "simulated_conv1d.dtype_must_be_int8_or_uint8": (["1,2,1", "2,2,1", "", "", ""], "dtype=i16"),
+    "simulated_conv1d.weight_scale_must_have_rank_0_to_1": (["1,2,1", "2,2,1", "", "", "1,1"], ""),
+    "simulated_conv1d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1", "2,2,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv_transpose1d.x_must_have_rank_3": (["2", "2,2,1", "", "", ""], ""),
+    "simulated_conv_transpose1d.weight_must_have_rank_3": (["1,2,1", "2", "", "", ""], ""),
+    "simulated_conv_transpose1d.x_scale_must_have_rank_0": (["1,2,1", "2,2,1", "1", "", ""], ""),
+    "simulated_conv_transpose1d.x_zero_must_have_rank_0": (["1,2,1", "2,2,1", "", "1", ""], ""),
+    "simulated_conv_transpose1d.dtype_must_be_int8_or_uint8": (
+        ["1,2,1", "2,2,1", "", "", ""],
+        "dtype=i16",
+    ),
+    "simulated_conv_transpose1d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1", "2,2,1", "", "", "1,1"],
+        "",
+    ),
+    "simulated_conv_transpose1d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1", "2,2,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv1d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1", "1,40000,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
+    "simulated_conv_transpose1d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1", "40000,1,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
+    "simulated_conv2d.x_must_have_rank_4": (["2", "2,2,1,1", "", "", ""], ""),
+    "simulated_conv2d.weight_must_have_rank_4": (["1,2,1,1", "2", "", "", ""], ""),
+    "simulated_conv2d.x_scale_must_have_rank_0": (["1,2,1,1", "2,2,1,1", "1", "", ""], ""),
+    "simulated_conv2d.x_zero_must_have_rank_0": (["1,2,1,1", "2,2,1,1", "", "1", ""], ""),
+    "simulated_conv2d.dtype_must_be_int8_or_uint8": (
+        ["1,2,1,1", "2,2,1,1", "", "", ""],
+        "dtype=i16",
+    ),
+    "simulated_conv2d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1,1", "2,2,1,1", "", "", "1,1"],
+        "",
+    ),
+    "simulated_conv2d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1,1", "2,2,1,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv_transpose2d.x_must_have_rank_4": (["2", "2,2,1,1", "", "", ""], ""),
+    "simulated_conv_transpose2d.weight_must_have_rank_4": (["1,2,1,1", "2", "", "", ""], ""),
+    "simulated_conv_transpose2d.x_scale_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "1", "", ""],
+        "",
+    ),
+    "simulated_conv_transpose2d.x_zero_must_have_rank_0": (["1,2,1,1", "2,2,1,1", "", "1", ""], ""),
+    "simulated_conv_transpose2d.dtype_must_be_int8_or_uint8": (
+        ["1,2,1,1", "2,2,1,1", "", "", ""],
+        "dtype=i16",
+    ),
+    "simulated_conv_transpose2d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1,1", "2,2,1,1", "", "", "1,1"],
+        "",
+    ),
+    "simulated_conv_transpose2d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1,1", "2,2,1,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv2d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1,1", "1,40000,1,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
+    "simulated_conv_transpose2d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1,1", "40000,1,1,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
+    "simulated_conv3d.x_must_have_rank_5": (["2", "2,2,1,1,1", "", "", ""], ""),
+    "simulated_conv3d.weight_must_have_rank_5": (["1,2,1,1,1", "2", "", "", ""], ""),
+    "simulated_conv3d.x_scale_must_have_rank_0": (["1,2,1,1,1", "2,2,1,1,1", "1", "", ""], ""),
+    "simulated_conv3d.x_zero_must_have_rank_0": (["1,2,1,1,1", "2,2,1,1,1", "", "1", ""], ""),
+    "simulated_conv3d.dtype_must_be_int8_or_uint8": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", ""],
+        "dtype=i16",
+    ),
+    "simulated_conv3d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", "1,1"],
+        "",
+    ),
+    "simulated_conv3d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv_transpose3d.x_must_have_rank_5": (["2", "2,2,1,1,1", "", "", ""], ""),
+    "simulated_conv_transpose3d.weight_must_have_rank_5": (["1,2,1,1,1", "2", "", "", ""], ""),
+    "simulated_conv_transpose3d.x_scale_must_have_rank_0": (
+        ["1,2,1,1,1", "2,2,1,1,1", "1", "", ""],
+        "",
+    ),
+    "simulated_conv_transpose3d.x_zero_must_have_rank_0": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "1", ""],
+        "",
+    ),
+    "simulated_conv_transpose3d.dtype_must_be_int8_or_uint8": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", ""],
+        "dtype=i16",
+    ),
+    "simulated_conv_transpose3d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", "1,1"],
+        "",
+    ),
+    "simulated_conv_transpose3d.weight_scale_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1,1,1", "2,2,1,1,1", "", "", "7"],
+        "",
+    ),
+    "simulated_conv3d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1,1,1", "1,40000,1,1,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
+    "simulated_conv_transpose3d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1,1,1", "40000,1,1,1,1", "", "", "", "1"],
+        "dtype=u8",
+    ),
 }
