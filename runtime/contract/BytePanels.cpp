@@ -94,10 +94,12 @@ void packChunk(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t column
 
 } // namespace
 
-void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to) {
+void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to,
+                   bool fetchesNext) {
   const int64_t whole = (end - begin) / kPerWord;
   if (rhs.rowStride == 1 && rhs.columnStride != 1 && count == kWidth) {
-    transposeColumns(reinterpret_cast<const char *>(byteAt(rhs, begin, first)), rhs.columnStride, kLanes, whole, to);
+    transposeColumns(reinterpret_cast<const char *>(byteAt(rhs, begin, first)), rhs.columnStride, kLanes, whole, to,
+                     fetchesNext);
     begin += whole * kPerWord;
     to += whole * kWidth;
   }

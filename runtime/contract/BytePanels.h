@@ -23,8 +23,9 @@ constexpr int64_t linesWithOffsets(int64_t lines) { return lines + (lines + kCon
 constexpr int64_t placeWithOffsets(int64_t line) { return line + line / kContractLines; }
 
 /// Copies words of rows [begin, end) of columns [first, first + count) of a matrix to `to`: lines of kLanes words.
-/// Missing columns and elements are zeros.
-void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to);
+/// Missing columns and elements are zeros. `fetchesNext`: as many columns behind them come next, from memory.
+void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to,
+                   bool fetchesNext = false);
 
 /// Copies rows [begin, end) of panels [first, last) of a right operand of `columns` columns to `to`, panel behind
 /// panel. `begin` is that of a chunk. `hasOffsets`: with a line behind each chunk.

@@ -2,10 +2,13 @@
 #include "runtime/contract/QuantizedPanels.h"
 
 #include "ops/vocabulary/Error.h"
+#include "runtime/contract/Transpose.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 namespace tess::runtime::contract {
 
@@ -23,81 +26,114 @@ QuantizedForm::QuantizedForm(const QuantizedShape &shape)
     : isNibbles(shape.numbers == TileLines::Nibbles), numPanels(llvm::divideCeil(shape.columns, int64_t(kLanes))),
       numLines(llvm::divideCeil(shape.depth, perColumn())),
       groupLines(shape.group ? shape.group / perColumn() : kContractLines),
-      numGroups(llvm::divideCeil(numLines, groupLines)) {
+      scaleLines(shape.group ? llvm::divideCeil(numLines, groupLines) : 1) {
   if (shape.group)
-    numLines = numGroups * groupLines;
+    numLines = scaleLines * groupLines;
 }
 
 namespace {
 
-class WeightPacker {
-public:
-  WeightPacker(const QuantizedShape &shape, const QuantizedWeights &weights)
-      : shape(shape), weights(weights), form(shape) {}
+constexpr int64_t kWidth = kLanes, kPerWord = 4;
+/// Lines of words that are copied at a time.
+constexpr int64_t kSomeLines = 16;
 
-  void run(char *to) const {
-    for (int64_t block = 0; block < form.numBlocks(); ++block) {
-      char *at = to + form.blockAt(block);
-      for (int64_t group = 0; group < form.numGroups; ++group)
-        at = packGroup(block, group, at);
+using Bytes = uint8_t __attribute__((vector_size(16)));
+using FourWords = uint32_t __attribute__((vector_size(16)));
+
+/// Writes a line of words, four bytes of each column, as up to four lines of bytes.
+void splitLine(const uint32_t *words, int64_t lines, char *to, int64_t lineBytes) {
+  FourWords of[4]; // columns, with their first bytes in the first word
+  for (int64_t i = 0; i < 4; ++i) {
+    Bytes bytes;
+    std::memcpy(&bytes, words + i * 4, sizeof bytes);
+    of[i] = std::bit_cast<FourWords>(
+        __builtin_shufflevector(bytes, bytes, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  }
+  const FourWords lower[2] = {__builtin_shufflevector(of[0], of[1], 0, 4, 1, 5),
+                              __builtin_shufflevector(of[2], of[3], 0, 4, 1, 5)};
+  const FourWords upper[2] = {__builtin_shufflevector(of[0], of[1], 2, 6, 3, 7),
+                              __builtin_shufflevector(of[2], of[3], 2, 6, 3, 7)};
+  const FourWords line[4] = {
+      __builtin_shufflevector(lower[0], lower[1], 0, 1, 4, 5), __builtin_shufflevector(lower[0], lower[1], 2, 3, 6, 7),
+      __builtin_shufflevector(upper[0], upper[1], 0, 1, 4, 5), __builtin_shufflevector(upper[0], upper[1], 2, 3, 6, 7)};
+  for (int64_t i = 0; i < lines; ++i)
+    std::memcpy(to + i * lineBytes, &line[i], sizeof line[i]);
+}
+
+class NumberPacker {
+public:
+  NumberPacker(const QuantizedShape &shape, const void *numbers)
+      : shape(shape), form(shape), bytes(form.isNibbles ? llvm::divideCeil(shape.depth, int64_t(2)) : shape.depth),
+        numbers{numbers, 1, bytes} {}
+
+  void packPanel(int64_t column, int64_t first, int64_t last, char *to, int64_t lineBytes) const {
+    uint32_t words[kSomeLines * kWidth];
+    const int64_t perWord = form.isNibbles ? 1 : kPerWord; // lines
+    for (int64_t line = first; line < last; line += perWord) {
+      const int64_t at = (line - first) / perWord % kSomeLines;
+      if (at == 0)
+        readWords(line / perWord, llvm::divideCeil(std::min(kSomeLines * perWord, last - line), perWord), column,
+                  words);
+      char *place = to + (line - first) * lineBytes;
+      if (form.isNibbles)
+        std::memcpy(place, words + at * kWidth, kWidth * sizeof(uint32_t));
+      else
+        splitLine(words + at * kWidth, std::min(perWord, last - line), place, lineBytes);
     }
   }
 
 private:
-  /// Gives the end of the group.
-  char *packGroup(int64_t block, int64_t group, char *at) const {
-    const int64_t first = group * form.groupLines, last = std::min(first + form.groupLines, form.numLines);
-    const int64_t panels = form.panelsOf(block), column = block * QuantizedForm::kBlockPanels * kLanes;
-    for (int64_t panel = 0; panel < panels; ++panel)
-      for (int64_t line = first; line < last; ++line)
-        packLine(line, column + panel * kLanes,
-                 at + (line - first) * form.lineBytes(panels) + panel * form.lineBytes(1));
-    at += (last - first) * form.lineBytes(panels);
-    for (int64_t panel = 0; panel < panels; ++panel)
-      packScales(group, column + panel * kLanes, reinterpret_cast<float *>(at) + panel * kLanes);
-    return at + panels * QuantizedForm::kScaleBytes;
-  }
-
-  int64_t columnsFrom(int64_t column) const { return std::min<int64_t>(kLanes, shape.columns - column); }
-
-  void packLine(int64_t line, int64_t column, char *to) const {
-    if (form.isNibbles)
-      return packNibbles(line, column, reinterpret_cast<uint32_t *>(to));
-    const auto *from = static_cast<const char *>(weights.numbers.data) + line * weights.numbers.rowStride;
-    std::fill(to, to + kLanes, 0);
-    for (int64_t c = 0; line < shape.depth && c < columnsFrom(column); ++c)
-      to[c] = from[(column + c) * weights.numbers.columnStride];
-  }
-
-  void packNibbles(int64_t line, int64_t column, uint32_t *to) const {
-    constexpr int64_t kPerWord = 4;
-    const int64_t bytes = llvm::divideCeil(shape.depth, 2), begin = line * kPerWord;
-    std::fill(to, to + kLanes, 0);
-    if (begin < bytes)
-      packByteLines({weights.numbers.data, weights.numbers.rowStride, weights.numbers.columnStride}, begin,
-                    std::min(begin + kPerWord, bytes), column, columnsFrom(column), to);
-    const int64_t left = shape.depth - line * form.perColumn();
-    if (left == 1 || left == 3 || left == 5 || left == 7) // the upper half of the last byte is no number
-      std::for_each(to, to + kLanes, [&](uint32_t &word) { word &= (uint32_t(1) << left * 4) - 1; });
-  }
-
-  void packScales(int64_t group, int64_t column, float *to) const {
-    const auto *from =
-        static_cast<const float *>(weights.scales.data) + (shape.group ? group * weights.scales.rowStride : 0);
-    std::fill(to, to + kLanes, 0.0f);
-    for (int64_t c = 0; c < columnsFrom(column); ++c)
-      to[c] = from[(column + c) * weights.scales.columnStride];
+  /// Lines of words [first, first + count); zeros beyond the last number.
+  void readWords(int64_t first, int64_t count, int64_t column, uint32_t *to) const {
+    const int64_t begin = first * kPerWord, end = std::clamp(begin + count * kPerWord, begin, std::max(begin, bytes));
+    const int64_t read = llvm::divideCeil(end - begin, kPerWord);
+    if (begin < end)
+      packByteLines(numbers, begin, end, column, std::min(kWidth, shape.columns - column), to, /*fetchesNext=*/true);
+    std::fill(to + read * kWidth, to + count * kWidth, 0);
+    if (form.isNibbles && shape.depth % 2 && begin < end && end == bytes) // the upper half of the last byte
+      std::for_each(to + (read - 1) * kWidth, to + read * kWidth,
+                    [&](uint32_t &word) { word &= ~(uint32_t(0xf0) << 8 * ((bytes - 1) % kPerWord)); });
   }
 
   const QuantizedShape &shape;
-  const QuantizedWeights &weights;
   const QuantizedForm form;
+  const int64_t bytes; // of a column
+  const ByteMatrix numbers;
 };
 
 } // namespace
 
-void packWeights(const QuantizedShape &shape, const QuantizedWeights &weights, char *to) {
-  WeightPacker(shape, weights).run(to);
+void packNumbers(const QuantizedShape &shape, const void *numbers, int64_t block, int64_t first, int64_t last,
+                 char *to) {
+  const QuantizedForm form(shape);
+  const NumberPacker packer(shape, numbers);
+  const int64_t panels = form.panelsOf(block);
+  for (int64_t panel = 0; panel < panels; ++panel)
+    packer.packPanel((block * QuantizedForm::kBlockPanels + panel) * kWidth, first, last,
+                     to + panel * form.lineBytes(1), form.lineBytes(panels));
+}
+
+void packNumbers(const QuantizedShape &shape, const void *numbers, char *to) {
+  const QuantizedForm form(shape);
+  for (int64_t block = 0; block < form.numBlocks(); ++block)
+    packNumbers(shape, numbers, block, 0, form.numLines, to + form.lineAt(block, 0));
+}
+
+void packScales(const QuantizedShape &shape, const float *scales, float *to) {
+  const QuantizedForm form(shape);
+  uint32_t words[kSomeLines * kWidth];
+  for (int64_t panel = 0; panel < form.numPanels; ++panel) {
+    const int64_t block = panel / QuantizedForm::kBlockPanels, column = panel * kWidth;
+    const int64_t count = std::min(kWidth, shape.columns - column);
+    for (int64_t line = 0; line < form.scaleLines; line += kSomeLines) {
+      const int64_t lines = std::min(kSomeLines, form.scaleLines - line);
+      transposeColumns(reinterpret_cast<const char *>(scales + column * form.scaleLines + line),
+                       form.scaleLines * int64_t(sizeof(float)), count, lines, words);
+      for (int64_t i = 0; i < lines; ++i)
+        std::memcpy(to + form.scalesAt(block, line + i) + panel % QuantizedForm::kBlockPanels * kWidth,
+                    words + i * kWidth, kWidth * sizeof(float));
+    }
+  }
 }
 
 } // namespace tess::runtime::contract

@@ -3,9 +3,9 @@
 // Panels of kLanes columns lie in blocks of kBlockPanels side by side, so that a
 // tile of one row reads memory from its begin to its end. A line has for each
 // column of the block a number of 8 bits, or a word with eight of 4 bits, the
-// first of them lowest, which follow each other along the contracted axis. Lines
-// come in groups, and behind those of a group lie its float32 scales, one for
-// each column. Every level of processors reads the same blocks.
+// first of them lowest, which follow each other along the contracted axis. Scales
+// lie apart, in the same order, a line for each group: so weights and scales are
+// packed each by itself. Every level of processors reads the same blocks.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -30,13 +30,6 @@ struct QuantizedShape {
   llvm::Error check() const;
 };
 
-/// Weights as a caller has them. Numbers: two's complement int8 at (k, column); of 4 bits those of k and k + 1, for
-/// even k, share the byte at (k / 2, column), the first in its lower half. Scales: float32 at (k / group, column).
-/// Strides count elements, or such bytes.
-struct QuantizedWeights {
-  Matrix numbers, scales;
-};
-
 /// Where the lines of a shape lie.
 class QuantizedForm {
 public:
@@ -48,25 +41,37 @@ public:
   int64_t perColumn() const { return isNibbles ? 8 : 1; }
   int64_t columnBytes() const { return isNibbles ? 4 : 1; }
   int64_t numBlocks() const { return (numPanels + kBlockPanels - 1) / kBlockPanels; }
-  /// Panels of a block, and bytes of one of its lines, of a group with its scales, and before the block.
+  /// Panels of a block, and bytes of one of its lines.
   int64_t panelsOf(int64_t block) const { return std::min(kBlockPanels, numPanels - block * kBlockPanels); }
   int64_t lineBytes(int64_t panels) const { return panels * kLanes * columnBytes(); }
-  int64_t groupBytes(int64_t panels) const { return groupLines * lineBytes(panels) + panels * kScaleBytes; }
-  int64_t blockAt(int64_t block) const { return block * bytesOf(kBlockPanels); }
-  /// Bytes of all.
-  size_t bytes() const { return size_t(blockAt(numBlocks() - 1) + bytesOf(panelsOf(numBlocks() - 1))); }
+  /// Bytes of all numbers, and before those of a line of a block.
+  size_t bytes() const { return size_t(numLines * lineBytes(numPanels)); }
+  int64_t lineAt(int64_t block, int64_t line) const {
+    return block * numLines * lineBytes(kBlockPanels) + line * lineBytes(panelsOf(block));
+  }
+  /// Number of all float32 scales, and of those before a line of a block.
+  size_t numScales() const { return size_t(scaleLines * numPanels * kLanes); }
+  int64_t scalesAt(int64_t block, int64_t line) const {
+    return (block * scaleLines * kBlockPanels + line * panelsOf(block)) * kLanes;
+  }
+  /// Lines of scales before that of a line of numbers.
+  int64_t scaleLineOf(int64_t line) const { return scaleLines == 1 ? 0 : line / groupLines; }
 
-  static constexpr int64_t kScaleBytes = kLanes * sizeof(float); // of a panel
   bool isNibbles;
   int64_t numPanels;
-  int64_t numLines;              // with those of zeros that fill the last group
-  int64_t groupLines, numGroups; // where all share a scale, each chunk is a group
-
-private:
-  int64_t bytesOf(int64_t panels) const { return numLines * lineBytes(panels) + numGroups * panels * kScaleBytes; }
+  int64_t numLines;   // with those of zeros that fill the last group
+  int64_t groupLines; // where all share a scale, each chunk is a group
+  int64_t scaleLines; // one where all share a scale
 };
 
-/// Copies weights of a shape that check() accepts to `to`, of QuantizedForm::bytes().
-void packWeights(const QuantizedShape &shape, const QuantizedWeights &weights, char *to);
+/// Copies lines [first, last) of a block of a shape that check() accepts to `to`. Numbers: two's complement int8 at
+/// (column, k); of 4 bits those of k and k + 1, for even k, share the byte at (column, k / 2), the first in its lower
+/// half. `first` is that of a chunk.
+void packNumbers(const QuantizedShape &shape, const void *numbers, int64_t block, int64_t first, int64_t last,
+                 char *to);
+/// Copies all of them, of QuantizedForm::bytes().
+void packNumbers(const QuantizedShape &shape, const void *numbers, char *to);
+/// Copies the float32 scales at (column, k / group) to `to`, of QuantizedForm::numScales().
+void packScales(const QuantizedShape &shape, const float *scales, float *to);
 
 } // namespace tess::runtime::contract

@@ -73,13 +73,16 @@ void readAll(const char *from, size_t bytes, unsigned threads) {
 
 /// Some rows by matrices of the shape, one after the other.
 void measureRows(const char *name, QuantizedShape shape, unsigned threads, int64_t rows = 1) {
-  const QuantizedRows products(DType::Float32, rows, shape, threads);
-  const size_t each = QuantizedForm(shape).bytes(), matrices = kMemoryBytes / each;
+  const QuantizedRows products({DType::Float32, rows, shape, true, true}, threads);
+  const QuantizedForm form(shape);
+  const size_t numbers = form.bytes(), each = numbers + form.numScales() * sizeof(float),
+               matrices = kMemoryBytes / each;
   Memory weights(each * matrices), workspace(products.workspaceBytes());
   std::vector<float> lhs(size_t(rows * shape.depth), 0.5f), out(size_t(rows * shape.columns));
   auto run = [&] {
     for (size_t i = 0; i < matrices; ++i)
-      products.run(lhs.data(), shape.depth, weights.get() + i * each, out.data(), workspace.get());
+      products.run({lhs.data(), weights.get() + i * each, weights.get() + i * each + numbers, nullptr}, out.data(),
+                   workspace.get());
   };
   printRow(name, threads, run, [&] { readAll(weights.get(), weights.size, threads); });
 }

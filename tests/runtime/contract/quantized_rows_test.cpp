@@ -1,4 +1,4 @@
-// A few rows by quantized weights: the bits of the stated order of sums, whatever threads, level and layout.
+// Rows by quantized weights: the bits of the stated order of sums, whatever threads, level and packing.
 #include "ops/vocabulary/Error.h"
 #include "runtime/contract/QuantizedRows.h"
 #include "runtime/device/Elements.h"
@@ -35,17 +35,16 @@ private:
   std::vector<char> bytes;
 };
 
-/// Rows with two elements behind each that are no numbers, by weights row-major or as a transposed matrix.
 template <typename T> class Case {
 public:
-  Case(TileLines numbers, int64_t rows, int64_t columns, int64_t depth, int64_t group, bool isTransposed)
-      : rows(rows), columns(columns), depth(depth), group(group ? group : depth), isTransposed(isTransposed),
-        shape{numbers, depth, columns, group}, lhs(size_t(rows * (depth + 2)), narrow<T>(float(NAN))),
-        bytes(size_t(byteRows() * columns)), scales(size_t(llvm::divideCeil(depth, this->group) * columns)) {
+  Case(TileLines numbers, int64_t rows, int64_t columns, int64_t depth, int64_t group, bool hasBias)
+      : rows(rows), columns(columns), depth(depth), group(group ? group : depth), shape{numbers, depth, columns, group},
+        lhs(size_t(rows * depth)), bias(size_t(hasBias ? columns : 0)), bytes(size_t(columnBytes() * columns)),
+        scales(size_t(numGroups() * columns)) {
     std::uniform_real_distribution<float> uniform(-1, 1);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t k = 0; k < depth; ++k)
-        lhs[size_t(r * (depth + 2) + k)] = narrow<T>(uniform(engine));
+    for (std::vector<T> *list : {&lhs, &bias})
+      for (T &each : *list)
+        each = narrow<T>(uniform(engine));
     for (uint8_t &each : bytes)
       each = uint8_t(engine());
     for (float &each : scales)
@@ -64,22 +63,27 @@ public:
           float sum = chunkOf(r, c, first, std::min(first + chunk, depth));
           total = first ? total + sum : sum;
         }
-        out.push_back(narrow<T>(total));
+        out.push_back(narrow<T>(bias.empty() ? total : total + widen(bias[size_t(c)])));
       }
     return out;
   }
 
-  std::vector<T> computed(unsigned threads, const char *level = nullptr) const {
+  /// `packs`: whether numbers, and scales, are packed before.
+  std::vector<T> computed(unsigned threads, std::array<bool, 2> packs, const char *level = nullptr) const {
     const Kernels *kernels = level ? Kernels::of(DType::Float32, level, shape.numbers) : nullptr;
-    Memory panels(QuantizedForm(shape).bytes());
-    Matrix numbers{bytes.data(), isTransposed ? 1 : columns, isTransposed ? byteRows() : 1};
     llvm::cantFail(shape.check());
-    packWeights(shape, {numbers, {scales.data(), columns, 1}}, panels.get());
-    QuantizedRows products(kDType<T>, rows, shape, threads, kernels);
+    const QuantizedForm form(shape);
+    Memory panels(form.bytes()), scalePanels(form.numScales() * sizeof(float));
+    packNumbers(shape, bytes.data(), panels.get());
+    packScales(shape, scales.data(), reinterpret_cast<float *>(scalePanels.get()));
+    const QuantizedRows products({kDType<T>, rows, shape, packs[0], packs[1]}, threads, kernels);
     Memory workspace(products.workspaceBytes());
     std::vector<T> out(size_t(rows * columns));
+    const QuantizedOperands operands{lhs.data(), packs[0] ? panels.get() : static_cast<const void *>(bytes.data()),
+                                     packs[1] ? scalePanels.get() : static_cast<const void *>(scales.data()),
+                                     bias.empty() ? nullptr : bias.data()};
     llvm::cantFail(Worker::global().call([&] {
-      products.run(lhs.data(), depth + 2, panels.get(), out.data(), workspace.get());
+      products.run(operands, out.data(), workspace.get());
       return llvm::Error::success();
     }));
     return out;
@@ -87,11 +91,11 @@ public:
 
 private:
   bool isNibbles() const { return shape.numbers == TileLines::Nibbles; }
-  int64_t byteRows() const { return isNibbles() ? (depth + 1) / 2 : depth; }
+  int64_t columnBytes() const { return isNibbles() ? (depth + 1) / 2 : depth; }
+  int64_t numGroups() const { return llvm::divideCeil(depth, group); }
 
   float weight(int64_t k, int64_t c) const {
-    const int64_t row = isNibbles() ? k / 2 : k;
-    const uint8_t byte = bytes[size_t(isTransposed ? c * byteRows() + row : row * columns + c)];
+    const uint8_t byte = bytes[size_t(c * columnBytes() + (isNibbles() ? k / 2 : k))];
     if (!isNibbles())
       return float(int8_t(byte));
     const int number = byte >> 4 * (k % 2) & 15;
@@ -104,8 +108,8 @@ private:
       const int64_t last = std::min((first / group + 1) * group, end);
       float sum = 0;
       for (int64_t k = first; k < last; ++k)
-        sum = std::fma(widen(lhs[size_t(r * (depth + 2) + k)]), weight(k, c), sum);
-      total = std::fma(sum, scales[size_t(first / group * columns + c)], total);
+        sum = std::fma(widen(lhs[size_t(r * depth + k)]), weight(k, c), sum);
+      total = std::fma(sum, scales[size_t(c * numGroups() + first / group)], total);
       first = last;
     }
     return total;
@@ -113,9 +117,8 @@ private:
 
   std::mt19937_64 engine{11};
   int64_t rows, columns, depth, group;
-  bool isTransposed;
   QuantizedShape shape;
-  std::vector<T> lhs;
+  std::vector<T> lhs, bias;
   std::vector<uint8_t> bytes;
   std::vector<float> scales;
 };
@@ -127,11 +130,12 @@ template <typename T> bool sameBits(const std::vector<T> &a, const std::vector<T
 template <typename T> void checkEverywhere(const Case<T> &product, TileLines numbers) {
   const std::vector<T> expected = product.expected();
   for (unsigned threads : {1u, 2u, 3u})
-    CHECK(sameBits(product.computed(threads), expected));
+    for (std::array<bool, 2> packs : {std::array{true, true}, {true, false}, {false, true}, {false, false}})
+      CHECK(sameBits(product.computed(threads, packs), expected));
   for (const char *level : kLevels)
     if (Kernels::of(DType::Float32, level, numbers)) {
       INFO(level);
-      CHECK(sameBits(product.computed(2, level), expected));
+      CHECK(sameBits(product.computed(2, {true, true}, level), expected));
     }
 }
 
@@ -145,12 +149,13 @@ template <typename T> void checkShapes(TileLines numbers) {
                                       {1, 16, 7},
                                       {5, 50, 31},
                                       {9, 40, 64},
+                                      {53, 40, 64},
                                       {1, 1000, 4100},
                                       {4, 272, 513}})
     for (int64_t group : {0, 8, 32, 128, 256})
-      for (bool isTransposed : {false, true}) {
-        INFO(rows << "x" << depth << " by " << columns << " columns, groups of " << group << " " << isTransposed);
-        checkEverywhere(Case<T>(numbers, rows, columns, depth, group, isTransposed), numbers);
+      for (bool hasBias : {false, true}) {
+        INFO(rows << "x" << depth << " by " << columns << " columns, groups of " << group << " " << hasBias);
+        checkEverywhere(Case<T>(numbers, rows, columns, depth, group, hasBias), numbers);
       }
 }
 
@@ -159,7 +164,7 @@ template <typename T> void checkShapes(TileLines numbers) {
 TEST_CASE("rows of float32 by weights of 8 bits") { checkShapes<float>(TileLines::Bytes); }
 TEST_CASE("rows of float32 by weights of 4 bits") { checkShapes<float>(TileLines::Nibbles); }
 
-TEST_CASE("rows of bfloat16 and float16 are widened, and results rounded once") {
+TEST_CASE("rows and biases of bfloat16 and float16 are widened, and results rounded once") {
   for (TileLines numbers : {TileLines::Bytes, TileLines::Nibbles}) {
     checkEverywhere(Case<BF16>(numbers, 2, 150, 300, 32, false), numbers);
     checkEverywhere(Case<F16>(numbers, 5, 150, 300, 0, true), numbers);
