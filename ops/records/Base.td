@@ -33,6 +33,7 @@ defvar intTypes = [I8, UI8, I16, UI16, I32, UI32, I64, UI64];
 defvar numberTypes = !listconcat(floatTypes, intTypes);
 defvar complexTypes = [Complex<F32>, Complex<F64>];
 def Tess_Float : RankedTensorOf<floatTypes>;
+def Tess_HalfOrF32 : RankedTensorOf<[F16, BF16, F32]>;
 def Tess_WideFloat : RankedTensorOf<[F32, F64]>; // also of a result: float32 where the rule gives a half float
 def Tess_Int : RankedTensorOf<intTypes>;
 def Tess_Bool : RankedTensorOf<[I1]>;
@@ -64,6 +65,7 @@ def Tess_Unquantized : RankedTensorOf<!listconcat(anyTypes, [Tess_LowBitElement]
 def Tess_Moved : RankedTensorOf<!listconcat(anyTypes, [Tess_QuantizedElement, Tess_LowBitElement])>;
 def Tess_F32 : RankedTensorOf<[F32]>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
+def Tess_I8 : RankedTensorOf<[I8]>;
 def Tess_I32 : RankedTensorOf<[I32]>;
 
 //===----------------------------------------------------------------------===//

@@ -29,5 +29,6 @@ include "ops/records/Simulated.td"
 include "ops/records/Softmax.td"
 include "ops/records/View.td"
 include "ops/records/Vision.td"
+include "ops/records/WeightOnly.td"
 
 #endif // TESS_OPS

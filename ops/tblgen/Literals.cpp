@@ -26,6 +26,7 @@ static const std::map<std::string, Constraint> &constraints() {
   }
   static const std::map<std::string, Constraint> table = {
       {"Tess_Float", TESS_SET(kFloatMask)},
+      {"Tess_HalfOrF32", TESS_SET(maskOf(DType::Float16) | maskOf(DType::BFloat16) | maskOf(DType::Float32))},
       {"Tess_WideFloat", TESS_SET(maskOf(DType::Float32) | maskOf(DType::Float64))},
       {"Tess_Int", TESS_SET(kIntMask)},
       {"Tess_Bool", TESS_SET(kBoolMask)},
@@ -46,6 +47,7 @@ static const std::map<std::string, Constraint> &constraints() {
       {"Tess_SignedByte", TESS_SET(kSignedByteMask)},
       {"Tess_F32", TESS_SET(maskOf(DType::Float32))},
       {"Tess_Index", TESS_SET(maskOf(DType::Int32) | maskOf(DType::Int64))},
+      {"Tess_I8", TESS_SET(maskOf(DType::Int8))},
       {"Tess_I32", TESS_SET(maskOf(DType::Int32))},
   };
 #undef TESS_SET

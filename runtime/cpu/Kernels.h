@@ -18,6 +18,10 @@ llvm::Error packIntegerMatmulInput(const PrepareRequest &request, unsigned input
                                    const void *from, void *to);
 llvm::Expected<PreparedRef> prepareIntegerConv(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIntegerConvTranspose(const PrepareRequest &request);
+// WeightOnlyLinear.cpp
+llvm::Expected<PreparedRef> prepareWeightOnlyLinear(const PrepareRequest &request);
+llvm::Error packWeightOnlyInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
+                                const void *from, void *to);
 // AddProducts.cpp
 llvm::Expected<PreparedRef> prepareAddProducts(const PrepareRequest &request);
 

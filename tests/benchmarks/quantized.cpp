@@ -1,9 +1,10 @@
 // Products of quantized numbers, one JSON list of rows: name, threads, microseconds, and those of what bounds it in the
-// same rounds. A row of float32 by weights from memory stands beside plain reading of the same bytes; a product of
-// bytes beside that of float32. tests/benchmarks/quantized.py runs it.
+// same rounds. A row of float32 by weights from memory, by runtime/contract or as an operator, stands beside plain
+// reading of the same bytes; a product of bytes beside that of float32. tests/benchmarks/quantized.py runs it.
 #include "runtime/contract/Products.h"
 #include "runtime/contract/QuantizedRows.h"
 #include "runtime/contract/ShareParts.h"
+#include "runtime/device/KernelTable.h"
 #include "runtime/threads/Worker.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -87,6 +88,65 @@ void measureRows(const char *name, QuantizedShape shape, unsigned threads, int64
   printRow(name, threads, run, [&] { readAll(weights.get(), weights.size, threads); });
 }
 
+/// The operator weight_only_linear for one row of float32.
+class Layer {
+public:
+  Layer(int64_t depth, int64_t columns, int64_t bits, int64_t group, unsigned threads, bool isConstant)
+      : op(OpDef::get("weight_only_linear").set("bits", bits).set("group", group)),
+        inputs{{DType::Float32, {1, depth}},
+               {DType::Int8, {columns, depth * bits / 8}},
+               {DType::Float32, group ? Shape{columns, depth / group} : Shape{columns}}},
+        outputs{{DType::Float32, {1, columns}}}, threads(threads) {
+    kernel = prepare({});
+    std::vector<std::string> packings(inputs.size());
+    for (unsigned i = 0; i < inputs.size(); ++i) {
+      packings[i] = isConstant ? kernel->inputPacking(i).text : "";
+      const size_t packed = isConstant ? kernel->inputPacking(i).constantBytes : 0;
+      bytes.push_back(packed ? packed : size_t(inputs[i].numElements() * byteWidth(inputs[i].dtype)));
+    }
+    kernel = prepare(packings);
+  }
+
+  /// Bytes of weight and scales, and of its own memory.
+  size_t weightBytes() const { return llvm::alignTo(bytes[1], 64) + llvm::alignTo(bytes[2], 64); }
+  size_t workspaceBytes() const { return kernel->workspaceBytes(); }
+
+  void run(float *row, char *weight, float *out, void *workspace) const {
+    RunContext context;
+    context.threads = threads;
+    context.workspace = workspace;
+    void *in[] = {row, weight, weight + llvm::alignTo(bytes[1], 64)}, *to[] = {out};
+    llvm::cantFail(kernel->run(context, in, to));
+  }
+
+private:
+  PreparedRef prepare(llvm::ArrayRef<std::string> packings) const {
+    PrepareRequest request{op, inputs, outputs, threads};
+    request.inputPackings = packings;
+    return llvm::cantFail(prepareKernel(cpuKernels(), request));
+  }
+
+  const OpDef op;
+  const std::vector<TensorMeta> inputs, outputs;
+  const unsigned threads;
+  PreparedRef kernel;
+  std::vector<size_t> bytes;
+};
+
+/// A row by layers of this kind, one after the other, whose weights are constants, or operands as they are in memory.
+void measureLayer(const char *name, int64_t bits, int64_t group, unsigned threads, bool isConstant = true) {
+  constexpr int64_t kDepth = 768, kColumns = 3072;
+  const Layer layer(kDepth, kColumns, bits, group, threads, isConstant);
+  const size_t layers = kMemoryBytes / layer.weightBytes();
+  Memory weights(layer.weightBytes() * layers), workspace(layer.workspaceBytes());
+  std::vector<float> row(kDepth, 0.5f), out(kColumns);
+  auto run = [&] {
+    for (size_t i = 0; i < layers; ++i)
+      layer.run(row.data(), weights.get() + i * layer.weightBytes(), out.data(), workspace.get());
+  };
+  printRow(name, threads, run, [&] { readAll(weights.get(), weights.size, threads); });
+}
+
 ProductShape square(DType dtype, int64_t size) {
   ProductShape shape{dtype, size, size, size, size, 1, size, 1};
   shape.hasPanels = true;
@@ -126,6 +186,10 @@ int main() {
     measureRows("four rows by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128}, threads, 4);
     measureRows("two rows by 8-bit weights", {TileLines::Bytes, kSize, kSize}, threads, 2);
     measureRows("two rows by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128}, threads, 2);
+    measureLayer("row by a layer of 768 x 3072, 8-bit weights", 8, 0, threads);
+    measureLayer("row by a layer of 768 x 3072, 4-bit weights, groups of 32", 4, 32, threads);
+    measureLayer("layer of 768 x 3072, 8-bit weights packed in each call", 8, 0, threads, false);
+    measureLayer("layer of 768 x 3072, 4-bit weights packed in each call", 4, 32, threads, false);
     measureSquare("uint8 by int8, 1024", DType::UInt8, threads);
     measureSquare("int8 by int8, 1024", DType::Int8, threads);
   }

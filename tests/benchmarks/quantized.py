@@ -1,7 +1,8 @@
 """Products of quantized numbers, by quantized.cpp, each beside what bounds it in the same rounds.
 
-Rows by weights that come from memory: the time of plain reading, though four rows have more to
-multiply than to read. A product of bytes: the time of float32, of which a processor with
+Rows by weights that come from memory, by runtime/contract and by the operator of a layer: the time
+of plain reading, though four rows have more to multiply than to read, and weights that are no
+constants are packed. A product of bytes: the time of float32, of which a processor with
 AVX512_VNNI has a quarter of the instructions to do.
 """
 

@@ -35,7 +35,22 @@ inline std::vector<Refusal> quantizedRefusals() {
        "simulated_linear: dtype must be int8 or uint8, got i16"},
       {builtin::SimulatedMatmul(DType::Int8, DType::Int32),
        {f32({2, 3}), f32({3, 4}), f32({}), i32({}), f32({}), i32({})},
-       "simulated_matmul: dtypes must be int8 or uint8, got i8 and i32"}};
+       "simulated_matmul: dtypes must be int8 or uint8, got i8 and i32"},
+      {builtin::WeightOnlyLinear(2),
+       {f32({2, 3}), i8({4, 3}), f32({4})},
+       "weight_only_linear: bits must be 4 or 8, got 2"},
+      {builtin::WeightOnlyLinear(8, 24),
+       {f32({2, 24}), i8({4, 24}), f32({4, 1})},
+       "weight_only_linear: group must be 0 or a power of 2 from 8 to 256, got 24"},
+      {builtin::WeightOnlyLinear(4),
+       {f32({2, 5}), i8({4, 5}), f32({4})},
+       "weight_only_linear: weight must have the numbers of each column of x, got x f32[2, 5], weight i8[4, 5] and "
+       "bits "
+       "4"},
+      {builtin::WeightOnlyLinear(8, 8),
+       {f32({2, 9}), i8({4, 9}), f32({4, 1})},
+       "weight_only_linear: scale must have one for each channel, or for each group of it, got scale f32[4, 1], x "
+       "f32[2, 9] and group 8"}};
   for (int axes = 1; axes <= 3; ++axes) {
     const std::string dims = std::to_string(axes) + "d", integer = "integer_conv", simulated = "simulated_conv";
     const TensorMeta image = i8(withOnes({1, kDepth}, axes)), deep = i8(withOnes({kDepth, 1}, axes));

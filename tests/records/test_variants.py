@@ -36,6 +36,7 @@ WITHOUT = {
         name: ("index source", (0,), "they have the rank of x")
         for name in ("scatter", "scatter_add", "scatter_max", "scatter_min")
     },
+    "weight_only_linear": ("scale", (3, 4, 5), "there is one for each channel, or group of it"),
 }
 SCALAR = ("extent", "normal", "uniform")  # their operands have no axes
 

@@ -61,6 +61,7 @@ from tests.records.oracles.quantized import (  # noqa: F401
     simulated_conv_transpose,
     simulated_linear,
     simulated_matmul,
+    weight_only_linear,
 )
 from tests.records.oracles.random import dropout, philox_normal, philox_uniform  # noqa: F401
 from tests.records.oracles.vision import (  # noqa: F401

@@ -102,3 +102,19 @@ def simulated_conv_transpose(x, weight, x_scale, x_zero, weight_scale, bias, dty
     """A transposed convolution by integers."""
     return _simulated(lambda a, b: conv_transpose(a, b, *geometry),
                       (x, weight, x_scale, x_zero, weight_scale), bias, dtype, 1, 1)  # fmt: skip
+
+
+def _nibbles(weight, count):
+    """Numbers of four bits, the first of each byte in its lower half."""
+    stored = weight.astype(np.int64) & 255
+    numbers = np.stack([stored & 15, stored >> 4], -1).reshape(len(weight), -1)[:, :count]
+    return np.where(numbers < 8, numbers, numbers - 16)
+
+
+def weight_only_linear(x, weight, scale, bias, bits, group):
+    """linear by the weight that the numbers and scales stand for, in float64."""
+    depth = x.shape[-1]
+    numbers = _nibbles(weight, depth) if bits == 4 else weight.astype(np.int64)
+    scales = np.repeat(scale, group, 1)[:, :depth] if group else scale[:, None]
+    out = x.astype(np.float64) @ (numbers * scales.astype(np.float64)).T
+    return out if bias is None else out + bias

@@ -254,4 +254,22 @@ QUANTIZED = {
         ["1,40000,1,1,1", "40000,1,1,1,1", "", "", "", "1"],
         "dtype=u8",
     ),
+    "weight_only_linear.x_must_have_rank_at_least_1": (["", "4,3", "4"], ""),
+    "weight_only_linear.weight_must_have_rank_2": (["2,3", "4", "4"], ""),
+    "weight_only_linear.scale_must_have_rank_at_least_1": (["2,3", "4,3", ""], ""),
+    "weight_only_linear.bias_must_have_rank_1": (["2,3", "4,3", "4", "1,4"], ""),
+    "weight_only_linear.dimension_O_must_match": (["2,3", "4,3", "4", "5"], ""),
+    "weight_only_linear.bits_must_be_4_or_8": (["2,3", "4,3", "4"], "bits=5"),
+    "weight_only_linear.group_must_be_0_or_a_power_of_2_from_8_to_256": (
+        ["2,24", "4,24", "4,1"],
+        "group=24",
+    ),
+    "weight_only_linear.weight_must_have_the_numbers_of_each_column_of_x": (
+        ["2,3", "4,3", "4"],
+        "bits=4",
+    ),
+    "weight_only_linear.scale_must_have_one_for_each_channel_or_for_each_group_of_it": (
+        ["2,3", "4,3", "4,1"],
+        "",
+    ),
 }

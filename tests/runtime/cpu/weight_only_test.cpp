@@ -1,0 +1,137 @@
+// Linear layers by quantized weights against plain loops in the stated order of sums, bit for bit: every level of
+// processors, dtype, number of bits, group, number of rows and of threads.
+#include "runtime/contract/Kernels.h"
+#include "tests/runtime/KernelHarness.h"
+
+#include <cmath>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+constexpr const char *kLevels[] = {"x86-64-v4+avx512bf16", "x86-64-v4", "x86-64-v3"};
+
+/// Products of a level and of those below, while it lives.
+class LevelUpTo {
+public:
+  explicit LevelUpTo(const char *name) { llvm::cantFail(contract::limitLevel(name)); }
+  ~LevelUpTo() { llvm::cantFail(contract::limitLevel(kLevels[0])); }
+};
+
+/// x [rows, depth] by a weight of `columns` channels.
+struct Layer {
+  int64_t rows, columns, depth, bits, group;
+  bool hasBias = true;
+  DType dtype = DType::Float32;
+
+  int64_t columnBytes() const { return bits == 4 ? (depth + 1) / 2 : depth; }
+  int64_t groupSize() const { return group ? group : depth; }
+  int64_t numGroups() const { return group ? (depth + group - 1) / group : 1; }
+  OpDef op() const { return OpDef::get("weight_only_linear").set("bits", bits).set("group", group); }
+};
+
+template <typename T> HostTensor randomFloats(DType dtype, llvm::ArrayRef<int64_t> shape, std::mt19937 &random) {
+  HostTensor out(dtype, shape);
+  for (int64_t i = 0, n = out.meta.numElements(); i < n; ++i)
+    out.as<T>()[i] = narrow<T>(std::uniform_real_distribution<float>(-1, 1)(random));
+  return out;
+}
+
+template <typename T> std::vector<HostTensor> operandsOf(const Layer &layer) {
+  std::mt19937 random(7);
+  std::vector<HostTensor> list = {randomFloats<T>(layer.dtype, {layer.rows, layer.depth}, random),
+                                  HostTensor(DType::Int8, {layer.columns, layer.columnBytes()})};
+  for (int64_t i = 0, n = list[1].meta.numElements(); i < n; ++i)
+    list[1].as<uint8_t>()[i] = uint8_t(random());
+  Shape scales = {layer.columns};
+  if (layer.group)
+    scales.push_back(layer.numGroups());
+  list.push_back(randomFloats<float>(DType::Float32, scales, random));
+  if (layer.hasBias)
+    list.push_back(randomFloats<T>(layer.dtype, {layer.columns}, random));
+  return list;
+}
+
+float weightOf(const Layer &layer, HostTensor &weight, int64_t column, int64_t k) {
+  if (layer.bits == 8)
+    return weight.as<int8_t>()[column * layer.depth + k];
+  const int number = weight.as<uint8_t>()[column * layer.columnBytes() + k / 2] >> 4 * (k % 2) & 15;
+  return float(number < 8 ? number : number - 16);
+}
+
+/// The sum of numbers [begin, end), of one chunk.
+template <typename T>
+float chunkOf(const Layer &layer, std::vector<HostTensor> &list, int64_t row, int64_t column, int64_t begin,
+              int64_t end) {
+  float total = 0;
+  for (int64_t first = begin; first < end;) {
+    const int64_t group = first / layer.groupSize(), last = std::min((group + 1) * layer.groupSize(), end);
+    float sum = 0;
+    for (int64_t k = first; k < last; ++k)
+      sum = std::fma(widen(list[0].as<T>()[row * layer.depth + k]), weightOf(layer, list[1], column, k), sum);
+    total = std::fma(sum, list[2].as<float>()[column * layer.numGroups() + group], total);
+    first = last;
+  }
+  return total;
+}
+
+template <typename T> HostTensor reference(const Layer &layer, std::vector<HostTensor> list) {
+  const int64_t chunk = layer.bits == 8 ? 256 : 2048;
+  HostTensor out(layer.dtype, {layer.rows, layer.columns});
+  for (int64_t row = 0; row < layer.rows; ++row)
+    for (int64_t column = 0; column < layer.columns; ++column) {
+      float total = 0;
+      for (int64_t begin = 0; begin < layer.depth; begin += chunk) {
+        const float sum = chunkOf<T>(layer, list, row, column, begin, std::min(begin + chunk, layer.depth));
+        total = begin ? total + sum : sum;
+      }
+      if (layer.hasBias)
+        total += widen(list[3].as<T>()[column]);
+      out.as<T>()[row * layer.columns + column] = narrow<T>(total);
+    }
+  return out;
+}
+
+template <typename T> void check(const Layer &layer) {
+  const std::vector<HostTensor> operands = operandsOf<T>(layer);
+  const HostTensor expected = reference<T>(layer, operands);
+  for (unsigned threads : {1u, 2u, 3u}) {
+    CallOptions options;
+    options.threads = threads;
+    options.segments = {1, 1, 1, unsigned(layer.hasBias)};
+    CallResult result = callKernel(layer.op(), operands, options);
+    CAPTURE(layer.rows, layer.columns, layer.depth, layer.bits, layer.group, layer.hasBias, layer.dtype, threads);
+    REQUIRE(result.error == "");
+    CHECK(sameBits<T>(result.outputs[0], expected));
+  }
+}
+
+} // namespace
+
+TEST_CASE("weight_only_linear: the bits of the stated sums, for all levels, dtypes, rows and threads") {
+  const char *level = GENERATE(kLevels[0], kLevels[1], kLevels[2]);
+  LevelUpTo limit(level);
+  for (int64_t bits : {8, 4})
+    for (int64_t group : {0, 8, 32, 256})
+      for (int64_t rows = 1; rows <= 9; ++rows) {
+        const int64_t columns = 16 * rows - 9, depth = 37 * rows + (rows == 9 ? 2000 : 0);
+        check<float>({rows, columns, depth, bits, group, rows % 2 == 0});
+        check<BF16>({rows, columns, depth, bits, group, rows % 2 == 1, DType::BFloat16});
+        check<F16>({rows, columns, depth, bits, group, rows % 2 == 0, DType::Float16});
+      }
+}
+
+TEST_CASE("weight_only_linear: many rows, blocks and chunks") {
+  check<float>({70, 300, 600, 8, 128});
+  check<float>({33, 520, 2100, 4, 64});
+  check<BF16>({40, 257, 300, 8, 0, true, DType::BFloat16});
+}
+
+TEST_CASE("weight_only_linear: without numbers a result is the bias, or 0") {
+  for (bool hasBias : {false, true})
+    for (auto [rows, columns, depth] : {std::array<int64_t, 3>{3, 5, 0}, {0, 5, 7}, {3, 0, 7}, {0, 0, 0}})
+      for (int64_t bits : {8, 4})
+        check<F16>({rows, columns, depth, bits, 0, hasBias, DType::Float16});
+}
