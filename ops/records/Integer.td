@@ -21,8 +21,8 @@ defvar exactDepth = "depth must keep sums within int32";
 defvar exactly = " Sums are exact: a depth at which the largest products could leave int32 is refused.";
 
 def Tess_IntegerMatmulOp : IntegerOp<"integer_matmul", "matrix product of bytes, in int32", [AttrSizedOperandSegments]> {
-  let description = [{`out[..., m, n] = sum_k (x[..., m, k] - x_zero) * (y[..., k, n] - y_zero)`; leading axes broadcast. Without a
-    zero point it is 0. Of quantized operands the stored integers count. As ONNX's MatMulInteger.}] # exactly;
+  let description = !strconcat([{`out[..., m, n] = sum_k (x[..., m, k] - x_zero) * (y[..., k, n] - y_zero)`; leading axes broadcast. Without a
+    zero point it is 0. Of quantized operands the stored integers count. As ONNX's MatMulInteger.}], exactly);
   let arguments = (ins Tess_Byte:$x, Tess_Byte:$y, Optional<Tess_I32>:$x_zero, Optional<Tess_I32>:$y_zero,
                    DefaultValuedAttr<BoolAttr, "false">:$transpose_x, DefaultValuedAttr<BoolAttr, "false">:$transpose_y);
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N), ()?, ()? -> (*B, M, N)";
@@ -43,10 +43,10 @@ def Tess_IntegerMatmulOp : IntegerOp<"integer_matmul", "matrix product of bytes,
 }
 
 class IntegerConv<ConvDims d> : IntegerOp<"integer_conv" # d.name, d.word # " convolution of bytes, in int32"> {
-  let description = [{`out[n, o, *i]` is the sum over c and *k of `(x[n, c, *i * strides - padding + *k * dilation] - x_zero) *
+  let description = !strconcat([{`out[n, o, *i]` is the sum over c and *k of `(x[n, c, *i * strides - padding + *k * dilation] - x_zero) *
     weight[o, c, *k]`, c running over the channels of the group of o; beyond its edges x is x_zero, which adds nothing.
     Without a zero point it is 0. x is [N, C, }] # d.image # "], weight [O, C/groups, " # d.kernel # "], the result [N, O, " #
-    d.target # "]. Of quantized operands the stored integers count. As ONNX's ConvInteger." # exactly;
+    d.target # "]. Of quantized operands the stored integers count. As ONNX's ConvInteger.", exactly);
   let keepsAxes = 1;
   let sampleRank = !add(d.rank, -1);
   let arguments = !con((ins Tess_Byte:$x, Tess_SignedByte:$weight, Optional<Tess_I32>:$x_zero), d.attrs);
@@ -57,9 +57,9 @@ class IntegerConv<ConvDims d> : IntegerOp<"integer_conv" # d.name, d.word # " co
 }
 class IntegerConvTranspose<ConvDims d>
     : IntegerOp<"integer_conv_transpose" # d.name, d.word # " transposed convolution of bytes, in int32"> {
-  let description = "Each element of x, less x_zero, adds the weight of its channel, multiplied by it, to a window of the " #
+  let description = !strconcat("Each element of x, less x_zero, adds the weight of its channel, multiplied by it, to a window of the " #
     "result. x is [N, C, " # d.image # "], weight [C, O/groups, " # d.kernel # "], the result [N, O, " # d.target #
-    "] with the sizes of conv_transpose" # d.name # ". Of quantized operands the stored integers count." # exactly;
+    "] with the sizes of conv_transpose" # d.name # ". Of quantized operands the stored integers count.", exactly);
   let keepsAxes = 1;
   let sampleRank = !add(d.rank, -1);
   let arguments = !con((ins Tess_Byte:$x, Tess_SignedByte:$weight, Optional<Tess_I32>:$x_zero), d.attrs,

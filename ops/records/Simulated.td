@@ -108,9 +108,12 @@ class SimulatedOp<string m, string what> : Tess_Op<m> {
   let lowering = Composite<>;
   let python = Py<"functional.quantized", m>;
 }
-defvar simulatedWeight = "quantized by x_scale and x_zero as dtype, and weight by weight_scale as int8: the integers are summed, and " #
-  "the bias is added as an integer of scale x_scale * weight_scale. weight_scale is one number or one for each output channel. " #
-  "Gradients are those of the float operator at the operands as they are (straight through).";
+// The description of `float` by integers.
+class ByIntegers<string float> {
+  string text = float # " of operands that are quantized by x_scale and x_zero as dtype, and weight by weight_scale as int8: " #
+    "the integers are summed, and the bias is added as an integer of scale x_scale * weight_scale. weight_scale is one " #
+    "number or one for each output channel. Gradients are those of " # float # " at the operands as they are (straight through).";
+}
 defvar scaleFacts = [Doc<"dtype", "int8 or uint8, of the integers of x">];
 defvar productScale = (op<"mul"> $x_scale, $weight_scale);
 defvar integersOfX = (op<"quantize", "dtype=$dtype"> $x, $x_scale, $x_zero);
@@ -140,7 +143,7 @@ class ConvRanks<int rank> {
 }
 
 def Tess_SimulatedLinearOp : SimulatedOp<"simulated_linear", "linear whose sums are those of integers"> {
-  let description = "linear of operands that are " # simulatedWeight;
+  let description = ByIntegers<"linear">.text;
   let arguments = (ins Tess_F32:$x, Tess_F32:$weight, Tess_F32:$x_scale, Tess_I32:$x_zero, Tess_F32:$weight_scale,
                    Optional<Tess_F32>:$bias, DefaultValuedStrAttr<Tess_DTypeAttr, "i8">:$dtype);
   let shapes = "(*B, I), (O, I), (), (), (*S), (O)? -> (*B, O)";
@@ -208,7 +211,7 @@ class SimulatedConv<int n> : SimulatedOp<"simulated_conv" # n # "d", ConvDims<n>
   defvar d = ConvDims<n>;
   defvar s = Spatial<n>;
   defvar name = "conv" # d.name;
-  let description = name # " of operands that are " # simulatedWeight;
+  let description = ByIntegers<name>.text;
   let arguments = !con((ins Tess_F32:$x, Tess_F32:$weight, Tess_F32:$x_scale, Tess_I32:$x_zero, Tess_F32:$weight_scale,
                         Optional<Tess_F32>:$bias, DefaultValuedStrAttr<Tess_DTypeAttr, "i8">:$dtype), d.attrs);
   let keepsAxes = 1;
@@ -247,7 +250,7 @@ class SimulatedConvTranspose<int n>
   defvar d = ConvDims<n>;
   defvar s = Spatial<n>;
   defvar name = "conv_transpose" # d.name;
-  let description = name # " of operands that are " # simulatedWeight;
+  let description = ByIntegers<name>.text;
   let arguments = !con((ins Tess_F32:$x, Tess_F32:$weight, Tess_F32:$x_scale, Tess_I32:$x_zero, Tess_F32:$weight_scale,
                         Optional<Tess_F32>:$bias, DefaultValuedStrAttr<Tess_DTypeAttr, "i8">:$dtype), d.attrs,
                        (ins DefaultValuedAttr<DenseI64ArrayAttr, d.zeros>:$output_padding));
