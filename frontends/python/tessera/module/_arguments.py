@@ -141,6 +141,11 @@ OF_CLASS = {
     "_Conv": {
         "padding": (f'{SIZES} | Literal["same"]', 'zeros on both sides of an axis, or "same"')
     },
+    "_WeightOnly": {
+        "bits": ("int", "4 or 8, of each number of the weight"),
+        "dtype": ("str", '"float32", "float16" or "bfloat16", of the result'),
+        "group": ("int", "neighbours in a row of the weight that share a scale; 0: all"),
+    },
     "_AvgPool": {"mode": ("str", 'says of padding; "average" counts it')},
     "_Pool": {"stride": (f"{SIZES} | None", "steps between windows; None: kernel_size")},
 }

@@ -20,6 +20,7 @@ from .conv import (
 from .elemwise import Concat, DequantStub, Elemwise, QuantStub
 from .linear import BatchMatMulActivation, Linear, LinearBn1d, LinearBnRelu1d, LinearRelu
 from .module import QuantizedModule
+from .weight_only import WeightOnlyEmbedding, WeightOnlyLinear
 
 __all__ = [
     "BatchMatMulActivation",
@@ -40,6 +41,8 @@ __all__ = [
     "LinearRelu",
     "QuantStub",
     "QuantizedModule",
+    "WeightOnlyEmbedding",
+    "WeightOnlyLinear",
 ]
 
 __dir__ = _listed(*__all__)
