@@ -123,6 +123,7 @@ llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, Ten
   if (llvm::Error e = write(*target, value, by))
     return std::move(e);
   variable.clearGradIds(); // it has a new value
+  variable.setGrid(nullptr);
   return true;
 }
 

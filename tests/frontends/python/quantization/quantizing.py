@@ -2,8 +2,9 @@
 
 import numpy as np
 import tessera as ts
-from formulas import floats
 from tessera.quantization import PostTrainingConfig
+
+from tests.frontends.python.quantization.formulas import floats
 
 CONFIGS = {
     "defaults": PostTrainingConfig(),

@@ -1,11 +1,12 @@
 """compare_layers: QAT models in inference and the quantized ones."""
 
-import networks
 import numpy as np
 import pytest
 import tessera
 import tessera.module as M  # noqa: N812
 from tessera.quantization import compare_layers, quantize, quantize_qat
+
+from tests.frontends.python.quantization import networks
 
 
 def pair(seed=0):

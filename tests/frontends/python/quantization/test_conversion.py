@@ -5,12 +5,9 @@ what is refused, and that nothing changes then.
 import copy
 from functools import partial
 
-import formulas
 import numpy as np
 import pytest
 import tessera.module as M  # noqa: N812
-from formulas import floats
-from helper import same_bits
 from tessera import Tensor, jit
 from tessera.module import qat, quantized
 from tessera.quantization import (
@@ -35,6 +32,10 @@ from tessera.quantization import (
     tqt_qconfig,
 )
 from tessera.quantization.quantize import _get_quantable_module_names, hook_qat_module
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
+from tests.support.helper import same_bits
 
 X = floats(4, 3)
 CHANNELS = QConfig(

@@ -2,11 +2,9 @@
 
 from functools import partial
 
-import formulas
 import numpy as np
 import pytest
 import tessera.module as M  # noqa: N812
-from formulas import floats
 from tessera import Tensor
 from tessera.quantization import (
     FakeQuantize,
@@ -19,6 +17,9 @@ from tessera.quantization import (
     quantize_qat,
     reset_qconfig,
 )
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
 
 LOW_BITS = [
     QConfig(partial(observer, dtype="qint4"), partial(observer, dtype="qint4"),

@@ -2,11 +2,8 @@
 
 import copy
 
-import formulas
 import numpy as np
 import pytest
-from formulas import floats
-from helper import same_bits
 from tessera import Tensor, jit
 from tessera import functional as F  # noqa: N812
 from tessera.autodiff import GradManager
@@ -22,6 +19,10 @@ from tessera.quantization import (
 )
 from tessera.quantization.fake_quant import _FakeQuantize
 from tessera.quantization.utils import LSQParams, lsq_forward, tqt_forward
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
+from tests.support.helper import same_bits
 
 DTYPES = ["qint8", "qint8_narrow", "quint8", "qint4", "quint4"]
 X = floats(4, 6, scale=3)

@@ -3,14 +3,15 @@
 import copy
 import pickle
 
-import formulas
 import numpy as np
 import pytest
-from formulas import floats
-from helper import same_bits
 from tessera import Tensor, jit
 from tessera.quantization import HistogramObserver, MinMaxObserver, QuantMode
 from tessera.quantization import histogram as counting
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
+from tests.support.helper import same_bits
 
 
 def observed(observer, *arrays):

@@ -3,11 +3,8 @@
 import copy
 import pickle
 
-import formulas
 import numpy as np
 import pytest
-from formulas import floats
-from helper import same_bits
 from tessera import Tensor, jit
 from tessera.autodiff import GradManager
 from tessera.quantization import (
@@ -20,6 +17,10 @@ from tessera.quantization import (
     SyncMinMaxObserver,
     create_qparams,
 )
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
+from tests.support.helper import same_bits
 
 RANGES = [MinMaxObserver, SyncMinMaxObserver, ExponentialMovingAverageObserver,
           SyncExponentialMovingAverageObserver]  # fmt: skip

@@ -2,19 +2,19 @@
 
 import copy
 
-import formulas
 import numpy as np
 import pytest
 import tessera as ts
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 import tessera.traced_module as tm
-from formulas import floats
-from quantizing import CONFIGS, numbers, ratio
 from tessera import jit
 from tessera.quantization import PostTrainingConfig, quantize_model
 from tessera.traced_module.pytree import leaves_of
 
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
+from tests.frontends.python.quantization.quantizing import CONFIGS, numbers, ratio
 from tests.support.helper import bits
 
 

@@ -1,15 +1,15 @@
 """quantize_model: settings that help, dynamic scales, and reports."""
 
-import formulas
 import numpy as np
 import pytest
 import tessera as ts
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
-from quantizing import CONFIGS, numbers, ratio
 from tessera.dtype import get_scale
 from tessera.quantization import DynamicLinear, PostTrainingConfig, quantize_model
 
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.quantizing import CONFIGS, numbers, ratio
 from tests.support.helper import bits
 
 

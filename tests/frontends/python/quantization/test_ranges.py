@@ -1,12 +1,13 @@
 """Ranges found from histograms, against the formulas written out number by number."""
 
-import formulas
 import numpy as np
 import pytest
-from formulas import floats
 from tessera.dtype import get_scale, get_zero_point
 from tessera.quantization.post_training import ranges
 from tessera.quantization.post_training.ranges import Histogram, dtype_of, range_of
+
+from tests.frontends.python.quantization import formulas
+from tests.frontends.python.quantization.formulas import floats
 
 OUTLIERS = np.append(floats(40000, seed=1), np.float32([90.0, -70.0]))
 
