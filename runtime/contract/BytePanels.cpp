@@ -1,6 +1,7 @@
 //===- BytePanels.cpp - operands of 8 bits as kernels read them -----------===//
 #include "runtime/contract/BytePanels.h"
 
+#include "runtime/contract/ByteSquares.h"
 #include "runtime/contract/Transpose.h"
 
 #include <algorithm>
@@ -12,8 +13,6 @@ namespace tess::runtime::contract {
 namespace {
 
 constexpr int64_t kWidth = kLanes, kPerWord = 4;
-/// Columns that are read as a vector, where they lie side by side.
-constexpr int64_t kLeastBytes = 8;
 
 const uint8_t *byteAt(const ByteMatrix &matrix, int64_t k, int64_t c) {
   return static_cast<const uint8_t *>(matrix.data) + k * matrix.rowStride + c * matrix.columnStride;
@@ -29,22 +28,6 @@ uint32_t wordOf(const uint8_t *from, int64_t apart, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     word |= uint32_t(from[i * apart]) << 8 * i;
   return word;
-}
-
-/// Sixteen bytes, and the words that they are a quarter of.
-using Bytes = uint8_t __attribute__((vector_size(16), aligned(1)));
-
-/// The first `count` bytes, kLeastBytes at least, and zeros.
-Bytes loadBytes(const uint8_t *from, int64_t count) {
-  uint64_t halves[2];
-  if (count == kWidth) {
-    std::memcpy(halves, from, sizeof halves);
-    return std::bit_cast<Bytes>(halves);
-  }
-  std::memcpy(&halves[0], from, kLeastBytes);
-  std::memcpy(&halves[1], from + count - kLeastBytes, kLeastBytes);
-  halves[1] = count == kLeastBytes ? 0 : halves[1] >> 8 * (kWidth - count);
-  return std::bit_cast<Bytes>(halves);
 }
 
 /// The line of four rows, column by column.
@@ -67,19 +50,8 @@ void interleave(const uint8_t *first, int64_t apart, int64_t count, uint32_t *to
   }
 }
 
-/// Sixteen numbers of 32 bits.
-using Words = int32_t __attribute__((vector_size(64), aligned(4)));
-
-/// Writes -128 times the sums of the columns of `lines` lines behind them.
-void writeOffsets(uint32_t *panel, int64_t lines) {
-  Words sums = {}, word;
-  for (int64_t line = 0; line < lines; ++line) {
-    std::memcpy(&word, panel + line * kWidth, sizeof word);
-    sums += (word << 24 >> 24) + (word << 16 >> 24) + (word << 8 >> 24) + (word >> 24);
-  }
-  sums = -sums * 128;
-  std::memcpy(panel + lines * kWidth, &sums, sizeof sums);
-}
+/// The words of a line.
+using LineWords = int32_t __attribute__((vector_size(64), aligned(4)));
 
 /// One chunk of panels that lie `apart` words from each other. Some rows of all panels at a time, so that rows of the
 /// operand are read in one go.
@@ -93,6 +65,16 @@ void packChunk(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t column
 }
 
 } // namespace
+
+void writeOffsets(uint32_t *panel, int64_t lines) {
+  LineWords sums = {}, word;
+  for (int64_t line = 0; line < lines; ++line) {
+    std::memcpy(&word, panel + line * kWidth, sizeof word);
+    sums += (word << 24 >> 24) + (word << 16 >> 24) + (word << 8 >> 24) + (word >> 24);
+  }
+  sums = -sums * 128;
+  std::memcpy(panel + lines * kWidth, &sums, sizeof sums);
+}
 
 void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to,
                    bool fetchesNext) {

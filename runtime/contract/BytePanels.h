@@ -27,6 +27,9 @@ constexpr int64_t placeWithOffsets(int64_t line) { return line + line / kContrac
 void packByteLines(const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t first, int64_t count, uint32_t *to,
                    bool fetchesNext = false);
 
+/// Writes -128 times the sums of the columns of `lines` lines behind them.
+void writeOffsets(uint32_t *panel, int64_t lines);
+
 /// Copies rows [begin, end) of panels [first, last) of a right operand of `columns` columns to `to`, panel behind
 /// panel. `begin` is that of a chunk. `hasOffsets`: with a line behind each chunk.
 void packBytePanels(bool hasOffsets, const ByteMatrix &rhs, int64_t begin, int64_t end, int64_t columns, int64_t first,
