@@ -25,6 +25,7 @@ TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
 TESS_SHAPE_RULE(integerConv);
 TESS_SHAPE_RULE(integerConvTranspose);
+TESS_SHAPE_RULE(quantizedConv);
 
 // FftShapes.cpp
 TESS_SHAPE_RULE(fftR2c);

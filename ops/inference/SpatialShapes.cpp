@@ -124,6 +124,51 @@ llvm::Expected<Metas> integerConvTranspose(const OpDef &op, Operands operands, S
                     isKnown ? windowDepth(weight, weight.shape[0] / op.i64("groups")) : kUnknown);
 }
 
+/// Whether the operand is one number, or one for each of `channels`.
+static bool isOfChannels(const TensorMeta &operand, int64_t channels) {
+  return operand.rank() == 0 || (operand.rank() == 1 && !differs(operand.shape[0], channels));
+}
+
+/// Checks the operands of a quantized convolution behind x and weight, whose result has `shape`.
+static llvm::Error quantizedOperands(const OpDef &op, Operands operands, llvm::ArrayRef<int64_t> shape) {
+  enum { XScale = 2, XZero, WeightScale, OutScale, OutZero, Bias, Residual, ResidualScale, ResidualZero, All };
+  if (operands.size() != Residual && operands.size() != All)
+    return mustHoldOf(op, "residual must come with its scale and zero point",
+                      llvm::Twine(operands.size()) + " operands");
+  for (unsigned i : {XScale, XZero, OutScale, OutZero, ResidualScale, ResidualZero})
+    if (i < operands.size() && operands[i].rank() != 0)
+      return mustHold(op, "scales and zero points must have rank 0", operands, i);
+  for (unsigned i : {WeightScale, Bias})
+    if (!isOfChannels(operands[i], shape[1]))
+      return mustHoldOfTwo(op, "weight_scale and bias must be one number or one for each output channel", operands, i,
+                           1);
+  if (operands.size() == Residual)
+    return llvm::Error::success();
+  const Shape &residual = operands[Residual].shape;
+  bool isSame = residual.size() == shape.size();
+  for (unsigned i = 0; isSame && i < shape.size(); ++i)
+    isSame = !differs(residual[i], shape[i]);
+  return isSame ? llvm::Error::success()
+                : mustHold(op, "residual must have the shape of the result (" + llvm::Twine(toString(shape)) + ")",
+                           operands, Residual);
+}
+
+llvm::Expected<Metas> quantizedConv(const OpDef &op, Operands operands, Segments) {
+  llvm::Expected<Metas> metas = conv(op, operands.take_front(2), {});
+  if (!metas)
+    return metas;
+  constexpr int64_t kMost = INT32_MAX / 2 / (255 * 128); // products
+  const int64_t depth = windowDepth(operands[1], operands[1].shape[1]);
+  if (depth != kUnknown && !sizes::isSymbolic(depth) && depth > kMost)
+    return mustHoldOfTwo(op,
+                         "depth (" + llvm::Twine(depth) + ", at most " + llvm::Twine(kMost) +
+                             ") must leave half of int32 to the bias",
+                         operands, 0, 1);
+  if (llvm::Error e = quantizedOperands(op, operands, (*metas)[0].shape))
+    return std::move(e);
+  return metas;
+}
+
 static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsigned xi) {
   const Shape &x = operands[xi].shape;
   const IntList &kernel = op.ints("kernel_size"), &strides = op.ints("strides"), &padding = op.ints("padding");

@@ -1,6 +1,6 @@
 //===- Quantized.td - numbers to stored integers, and back ---*- tablegen -*-===//
 //
-// A cast to or from a quantized dtype becomes one of these. Scale and zero point
+// A cast to or from a quantized dtype becomes one of the first two. Scale and zero point
 // are operands, so that all parameters share one kernel; they are those of the
 // dtype, one each or one for each channel.
 //
@@ -9,6 +9,7 @@
 #define TESS_OPS_QUANTIZED
 
 include "ops/records/Base.td"
+include "ops/records/Conv.td"
 
 defvar scaled = (s_div $x, $scale);
 // The largest float32 below 1/2: added away from 0, it takes halves and nothing less over the next integer.
@@ -55,6 +56,43 @@ def Tess_DequantizeOp : Tess_Op<"dequantize"> {
                            ">>> x = ts.tensor([1.0], dtype=\"qint8<0.5>\")\n",
                            ">>> F.dequantize(x, 0.5, 0).tolist()\n[1.0]");
   let onnx = "DequantizeLinear(...)";
+}
+
+def Tess_QuantizedConv2dOp : Tess_Op<"quantized_conv2d", [AttrSizedOperandSegments]> {
+  defvar d = ConvDims<2>;
+  let summary = "convolution, activation and quantization of images of bytes";
+  let description = [{`out = quantize(activation(float32(sum + bias_q) * scale + r), out_scale, out_zero)`, sum being that of
+    integer_conv2d, `scale = x_scale * weight_scale` of the channel, bias_q quantize(bias, scale, 0) within 2^30 and r the residual
+    that dequantize gives: the bits are those of these operators. weight_scale and bias are one number or one for each channel.}];
+  let arguments = !con((ins Tess_Byte:$x, Tess_SignedByte:$weight, Tess_F32:$x_scale, Tess_I32:$x_zero, Tess_F32:$weight_scale,
+                        Tess_F32:$out_scale, Tess_I32:$out_zero, Tess_F32:$bias, Optional<Tess_Byte>:$residual,
+                        Optional<Tess_F32>:$residual_scale, Optional<Tess_I32>:$residual_zero), d.attrs,
+                       (ins DefaultValuedStrAttr<StrAttr, "identity">:$activation, DefaultValuedStrAttr<Tess_DTypeAttr, "i8">:$dtype));
+  let results = (outs Tess_Byte:$out);
+  let dtypes = FromAttr<"dtype">;
+  let lowering = Library<"quantized_conv2d">;
+  let shapeRule = "quantizedConv";
+  let constraints = !listconcat(d.geometry,
+      ["scales and zero points must have rank 0", "weight_scale and bias must be one number or one for each output channel",
+       "depth must leave half of int32 to the bias", "residual must come with its scale and zero point",
+       "residual must have the shape of the result"]);
+  let keepsAxes = 1;
+  let sampleRank = 3;
+  let attrFacts = !listconcat(d.facts, [Cases<"activation", ["identity", "relu", "hswish"]>, BindTime<"activation">,
+                                        Doc<"activation", "function before the result is quantized">,
+                                        Doc<"dtype", "quantized or integer dtype of the result, of 8 bits">]);
+  defvar low = "-9; -9; 0.1; 0; 0.1; 0.1; 0; -2; -9; 0.1; 0";
+  defvar high = "9; 9; 0.2; 1; 0.2; 0.2; 1; 2; 9; 0.2; 1";
+  let samples = [Sample<["2,3,5,6", "4,3,3,3", "", "", "", "", "", ""], "", low, high, ["i8"]>,
+                 Sample<["2,3,5,6", "4,3,3,2", "", "", "4", "", "", "4"], "padding=[1, 1];activation=\"relu\"", low, high, ["i8"]>,
+                 Sample<["1,16,8,7", "18,16,3,3", "", "", "18", "", "", "18", "1,18,8,7", "", ""],
+                        "padding=[1, 1];activation=\"hswish\"", low, high, ["i8"]>,
+                 Sample<["1,4,7,7", "6,2,3,3", "", "", "", "", "", "6", "1,6,4,5", "", ""],
+                        "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8", low, high, ["i8"]>,
+                 Sample<["0,3,5,5", "4,3,1,1", "", "", "", "", "", ""], "dtype=qint8_narrow<0.5>", low, high, ["i8"]>];
+  let oracle = Oracle<"tess_oracle.quantized_conv((x, weight, x_scale, x_zero, weight_scale, out_scale, out_zero, bias), " #
+                      "(residual, residual_scale, residual_zero), (strides, padding, dilation, groups), activation, dtype)">;
+  let python = Py<"functional.quantized", "quantized_conv2d">;
 }
 
 #endif // TESS_OPS_QUANTIZED

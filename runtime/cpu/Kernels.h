@@ -17,11 +17,16 @@ llvm::Expected<PreparedRef> prepareIntegerMatmul(const PrepareRequest &request);
 llvm::Error packIntegerMatmulInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
                                    const void *from, void *to);
 llvm::Expected<PreparedRef> prepareIntegerConv(const PrepareRequest &request);
+/// Packs an image, or a weight as input 1.
+llvm::Error packByteConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                              void *to);
 llvm::Expected<PreparedRef> prepareIntegerConvTranspose(const PrepareRequest &request);
 // WeightOnlyLinear.cpp
 llvm::Expected<PreparedRef> prepareWeightOnlyLinear(const PrepareRequest &request);
 llvm::Error packWeightOnlyInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
                                 const void *from, void *to);
+// QuantizedConv.cpp
+llvm::Expected<PreparedRef> prepareQuantizedConv(const PrepareRequest &request);
 // AddProducts.cpp
 llvm::Expected<PreparedRef> prepareAddProducts(const PrepareRequest &request);
 

@@ -1,9 +1,11 @@
 // Products of quantized numbers, one JSON list of rows: name, threads, microseconds, and those of what bounds it in the
 // same rounds. A row of float32 by weights from memory, by runtime/contract or as an operator, stands beside plain
-// reading of the same bytes; a product of bytes beside that of float32. tests/benchmarks/quantized.py runs it.
+// reading of the same bytes; a product or a convolution of bytes beside that of float32. tests/benchmarks/quantized.py
+// runs it.
 #include "runtime/contract/Products.h"
 #include "runtime/contract/QuantizedRows.h"
 #include "runtime/contract/ShareParts.h"
+#include "runtime/device/Device.h"
 #include "runtime/device/KernelTable.h"
 #include "runtime/threads/Worker.h"
 
@@ -172,6 +174,80 @@ void measureSquare(const char *name, DType dtype, unsigned threads) {
   printRow(name, threads, [&] { bytes.run(); }, [&] { floats.run(); });
 }
 
+/// A call of a kernel on operands as it wants them.
+class KernelCall {
+public:
+  /// `isInput`: the first operand is row-major.
+  KernelCall(const OpDef &op, const Metas &operands, bool isInput, unsigned threads)
+      : results(llvm::cantFail(op.infer(operands))) {
+    PrepareRequest request{op, operands, results, threads};
+    const PreparedRef plain = llvm::cantFail(prepareKernel(hostDevice().kernels(), request));
+    std::vector<std::string> texts;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      const Packing packing = i == 0 && isInput ? Packing() : plain->inputPacking(i);
+      texts.push_back(packing.text);
+      memory.emplace_back(
+          std::max(size_t(operands[i].numElements() * byteWidth(operands[i].dtype)), packing.constantBytes));
+    }
+    request.inputPackings = texts;
+    request.outputPacking = plain->outputPacking().text;
+    kernel = llvm::cantFail(prepareKernel(hostDevice().kernels(), request));
+    memory.emplace_back(size_t(results[0].numElements() * byteWidth(results[0].dtype)));
+    memory.emplace_back(kernel->workspaceBytes());
+    for (Memory &each : memory)
+      pointers.push_back(each.get());
+    context.threads = kernel->threads();
+    context.workspace = pointers.back();
+  }
+
+  void run() {
+    const llvm::ArrayRef<void *> all = pointers;
+    llvm::cantFail(kernel->run(context, all.drop_back(2), all.drop_back().take_back()));
+  }
+
+private:
+  const Metas results;
+  PreparedRef kernel;
+  std::vector<Memory> memory;
+  std::vector<void *> pointers;
+  RunContext context;
+};
+
+struct ConvSizes {
+  const char *name;
+  int64_t in, out, size, kernel, stride;
+};
+
+/// A convolution of bytes with quantized results, beside that of float32.
+void measureConv(const ConvSizes &c, DType dtype, unsigned threads) {
+  const Shape x = {1, c.in, c.size, c.size}, weight = {c.out, c.in, c.kernel, c.kernel};
+  auto convolve = [&](const char *name) {
+    const IntList strides(2, c.stride), padding(2, c.kernel / 2);
+    return OpDef::get(name).set("strides", strides).set("padding", padding);
+  };
+  auto numbers = [](const Shape &shape) { return TensorMeta(DType::Float32, shape); };
+  const TensorMeta zero(DType::Int32, Shape()), scale = numbers({});
+  const OpDef op = convolve("quantized_conv2d").set("activation", std::string("relu")).set("dtype", dtype);
+  const Metas operands = {
+      TensorMeta(dtype, x), TensorMeta(DType::Int8, weight), scale, zero, numbers({c.out}), scale, zero,
+      numbers({c.out})};
+  KernelCall bytes(op, operands, c.in == 3, threads);
+  KernelCall floats(convolve("conv2d"), {numbers(x), numbers(weight)}, c.in == 3, threads);
+  const std::string name = std::string(dtype == DType::Int8 ? "int8" : "uint8") + " convolution, " + c.name;
+  printRow(name.c_str(), threads, [&] { bytes.run(); }, [&] { floats.run(); });
+}
+
+/// Those of residual networks.
+constexpr ConvSizes kConvs[] = {{"3 x 3, 64 of 56 x 56", 64, 64, 56, 3, 1},
+                                {"3 x 3, 128 of 28 x 28", 128, 128, 28, 3, 1},
+                                {"3 x 3, 256 of 14 x 14", 256, 256, 14, 3, 1},
+                                {"3 x 3, 512 of 7 x 7", 512, 512, 7, 3, 1},
+                                {"3 x 3, 64 to 128 of 56 x 56 by twos", 64, 128, 56, 3, 2},
+                                {"1 x 1, 64 to 128 of 56 x 56 by twos", 64, 128, 56, 1, 2},
+                                {"1 x 1, 64 to 256 of 56 x 56", 64, 256, 56, 1, 1},
+                                {"1 x 1, 256 to 64 of 56 x 56", 256, 64, 56, 1, 1},
+                                {"7 x 7, 3 to 64 of 224 x 224 by twos", 3, 64, 224, 7, 2}};
+
 } // namespace
 
 int main() {
@@ -192,6 +268,9 @@ int main() {
     measureLayer("layer of 768 x 3072, 4-bit weights packed in each call", 4, 32, threads, false);
     measureSquare("uint8 by int8, 1024", DType::UInt8, threads);
     measureSquare("int8 by int8, 1024", DType::Int8, threads);
+    for (const ConvSizes &sizes : kConvs)
+      for (DType dtype : {DType::Int8, DType::UInt8})
+        measureConv(sizes, dtype, threads);
   }
   std::printf("]\n");
 }

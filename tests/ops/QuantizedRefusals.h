@@ -51,6 +51,10 @@ inline std::vector<Refusal> quantizedRefusals() {
        {f32({2, 9}), i8({4, 9}), f32({4, 1})},
        "weight_only_linear: scale must have one for each channel, or for each group of it, got scale f32[4, 1], x "
        "f32[2, 9] and group 8"}};
+  const Metas fused = {i8({1, 2, 1, 1}), i8({2, 2, 1, 1}), f32({}), i32({}), f32({}), f32({}), i32({}), f32({7})};
+  list.push_back({OpDef::get("quantized_conv2d"), fused,
+                  "quantized_conv2d: weight_scale and bias must be one number or one for each output channel, got bias "
+                  "f32[7] and weight i8[2, 2, 1, 1]"});
   for (int axes = 1; axes <= 3; ++axes) {
     const std::string dims = std::to_string(axes) + "d", integer = "integer_conv", simulated = "simulated_conv";
     const TensorMeta image = i8(withOnes({1, kDepth}, axes)), deep = i8(withOnes({kDepth, 1}, axes));

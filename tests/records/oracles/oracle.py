@@ -57,6 +57,7 @@ from tests.records.oracles.quantized import (  # noqa: F401
     integer_conv_transpose,
     integer_matmul,
     quantize,
+    quantized_conv,
     simulated_conv,
     simulated_conv_transpose,
     simulated_linear,

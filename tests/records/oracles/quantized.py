@@ -118,3 +118,19 @@ def weight_only_linear(x, weight, scale, bias, bits, group):
     scales = np.repeat(scale, group, 1)[:, :depth] if group else scale[:, None]
     out = x.astype(np.float64) @ (numbers * scales.astype(np.float64)).T
     return out if bias is None else out + bias
+
+
+def quantized_conv(operands, residual, geometry, activation, dtype):
+    """Steps 1 to 6 of docs/reference/quantized.md, by functions of above."""
+    x, weight, x_scale, x_zero, weight_scale, out_scale, out_zero, bias = operands
+    scale = np.broadcast_to(np.float32(x_scale) * np.float32(weight_scale), weight.shape[:1])
+    stored = np.clip(quantize(bias, scale, 0, "int32"), -BIAS_END, BIAS_END)
+    total = integer_conv(x, weight, x_zero, *geometry) + _along(stored, 1, 4)
+    y = total.astype(np.float32) * _along(scale, 1, 4)
+    if residual[0] is not None:
+        y = y + dequantize(*residual)
+    if activation == "relu":
+        y = np.maximum(y, np.float32(0))
+    if activation == "hswish":
+        y = y * np.clip(y + np.float32(3), 0, 6) / np.float32(6)
+    return quantize(y, out_scale, out_zero, dtype)

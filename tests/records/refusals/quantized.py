@@ -272,4 +272,37 @@ QUANTIZED = {
         ["2,3", "4,3", "4,1"],
         "",
     ),
+    "quantized_conv2d.operands_must_have_rank_4": (["4", "2,2,3,3", "", "", "", "", "", ""], ""),
+    "quantized_conv2d.channels_of_x_must_be_groups_times_those_of_weight": (
+        ["1,2,4,4", "2,3,3,3", "", "", "", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.output_channels_must_be_a_multiple_of_groups": (
+        ["1,2,4,4", "3,1,3,3", "", "", "", "", "", ""],
+        "groups=2",
+    ),
+    "quantized_conv2d.window_must_fit_into_the_padded_input": (
+        ["1,2,4,4", "3,2,5,5", "", "", "", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.scales_and_zero_points_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "1", "", ""],
+        "",
+    ),
+    "quantized_conv2d.weight_scale_and_bias_must_be_one_number_or_one_for_each_output_channel": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "7"],
+        "",
+    ),
+    "quantized_conv2d.depth_must_leave_half_of_int32_to_the_bias": (
+        ["1,40000,1,1", "1,40000,1,1", "", "", "", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.residual_must_come_with_its_scale_and_zero_point": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "", "1,2,1,1"],
+        "",
+    ),
+    "quantized_conv2d.residual_must_have_the_shape_of_the_result": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "", "1,2,1,2", "", ""],
+        "",
+    ),
 }

@@ -16,7 +16,8 @@ _REST = 1 << 26  # bytes of all but constants, an estimate
 _PAGE = 4096
 
 
-def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=NEWEST):
+def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=NEWEST,
+           quantization="exact"):  # fmt: skip
     """Writes the last recorded call of `traced` as a model of ONNX, with the shapes of the call but
     for the dimensions that `dims` frees.
 
@@ -31,12 +32,15 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
         dims: free dimensions of inputs by name and axis, `{"x": {0: Dim("batch")}}`, as
             `trace.dump` takes them
         opset: the version of ONNX's operators, 13 to 23
+        quantization: "exact" writes `quantize` and `fake_quant` by operators that give Tessera's
+            integers; "qdq" by QuantizeLinear and DequantizeLinear, which other tools know, and
+            which round halves to even: numbers between two integers may become the other one
 
     Raises:
         RuntimeError: the trace must have capture_as_const=True, be one program, and have been
             called
-        ValueError: names must be as many as there are tensors, and differ; opset must be one of
-            those; the call must be a program whose sizes do not depend on data
+        ValueError: names must be as many as there are tensors, and differ; opset and quantization
+            must be among those; the call must be a program whose sizes do not depend on data
         NotImplementedError: every operator must be one that ONNX can say, the message names it with
             its line; the function must update no tensor from outside
 
@@ -53,6 +57,8 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
     """
     if not OLDEST <= opset <= NEWEST:
         raise ValueError(f"export: opset must be {OLDEST} to {NEWEST}, got {opset}")
+    if quantization not in ("exact", "qdq"):
+        raise ValueError(f"export: quantization must be 'exact' or 'qdq', got {quantization!r}")
     call = _call_of(traced)
     count = len(call.slots)
     names = _names("arg_names", arg_names, "arg", call.num_arguments)
@@ -60,7 +66,7 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
     call, dims = _for_file(traced, call, dims, names)
     free = [(argument, axis, name) for argument, axis, name, _, _ in dims]
     view = _view_of(traced, call, dims, free, opset)
-    writer = Writer(view, opset, names, free)
+    writer = Writer(view, opset, names, free, quantization)
     graph = writer.graph(traced.__name__, view["results"][:count], outputs)
     _save(_model(graph, opset), file)
 

@@ -2,6 +2,9 @@
 
 import os
 
+import numpy as np
+
+from .. import _core
 from ..tensor import Tensor
 from . import importers  # noqa: F401  registers the functions
 from .graph import Graph
@@ -76,11 +79,14 @@ def _converted(name, value, type_proto):
     if kind == "sequence_type":
         return [_converted(name, each, type_proto.sequence_type.elem_type) for each in value]
     dtype = dtype_of(type_proto.tensor_type.elem_type, f"onnx: input {name!r}")
-    if not isinstance(value, Tensor):
-        return Tensor(value, dtype=dtype)
-    if value.dtype.name != dtype:
-        raise TypeError(f"onnx: input {name!r} must be {dtype}, got {value.dtype.name}")
-    return value
+    if isinstance(value, Tensor):
+        got = _core.described_name(value.dtype) or value.dtype.name
+        if got != dtype:
+            raise TypeError(f"onnx: input {name!r} must be {dtype}, got {got}")
+        return value
+    if isinstance(value, np.ndarray) and _core.quantization(value.dtype):
+        value = value.view(value.dtype.name)  # the integers
+    return Tensor(value, dtype=dtype)
 
 
 def load(file):

@@ -6,6 +6,7 @@ Integers of 4 and 2 bits stand in int8 and uint8, one in each byte: nothing in T
 import numpy as np
 
 from .. import _core
+from ..quantization.utils import limits_of as _limits_of
 from ..tensor import Tensor
 from .package import helper, numpy_helper, onnx
 
@@ -16,6 +17,16 @@ FEW_BITS = {
     _TYPES.UINT4: (4, False),
     _TYPES.INT2: (2, True),
     _TYPES.UINT2: (2, False),
+}
+# Dtypes that store quantized ones, by the kind in their names.
+_STORED = {
+    "qint8": "int8",
+    "qint8_narrow": "int8",
+    "quint8": "uint8",
+    "qint32": "int32",
+    "qint4": "int8",
+    "quint4": "uint8",
+    "qint1": "int8",
 }
 _NAMES = {number: name for name, number in _TYPES.DataType.items()}
 
@@ -33,6 +44,22 @@ def dtype_of(element_type, who):
         if dtype in _known():
             return dtype
     raise NotImplementedError(f"{who}: dtype must be one that Tessera has, got {name}")
+
+
+def limits_of(dtype):
+    """(name of the dtype that stores it, smallest, largest integer) of a quantized or integer dtype
+    by its name.
+    """
+    kind = dtype.partition("<")[0]
+    if kind in _STORED:
+        return _STORED[kind], *_limits_of("export", kind)
+    limits = np.iinfo(dtype)
+    return dtype, int(limits.min), int(limits.max)
+
+
+def stored(dtype):
+    """The name of the dtype that stores elements: another one where `dtype` is quantized."""
+    return _STORED.get(dtype.partition("<")[0], dtype)
 
 
 def element_type_of(dtype):

@@ -10,7 +10,7 @@ from .. import _core
 from .package import defs, helper, numpy_helper
 from .registry import fields
 from .sizes import SizeNodes
-from .values import element_type_of
+from .values import element_type_of, stored
 
 _EXPORTERS = {}
 # Records that take complex numbers as pairs: exporters/complex_numbers.py.
@@ -80,13 +80,16 @@ class Row:
 class Writer:
     """Nodes and constants of one graph."""
 
-    def __init__(self, view, opset, arg_names, dims=()):
-        """`dims`: (argument, axis, name) of free dimensions, of which equal names are one."""
+    def __init__(self, view, opset, arg_names, dims=(), quantization="exact"):
+        """`dims`: (argument, axis, name) of free dimensions, of which equal names are one.
+        `quantization`: "exact" or "qdq", how numbers are rounded to integers.
+        """
         self.opset, self.nodes, self.initializers = opset, [], {}
-        self.top = self.nodes
+        self.top, self.quantization = self.nodes, quantization
+        self.arrays = {}  # of constants, by name
         self.view, self.number = view, 0
         self.values = [
-            Value(f"v{number}", row["dtype"], tuple(row["shape"]))
+            Value(f"v{number}", stored(row["dtype"]), tuple(row["shape"]))
             for number, row in enumerate(view["values"])
         ]
         for name, number in zip(arg_names, view["arguments"], strict=True):
@@ -143,8 +146,13 @@ class Writer:
         array = np.asarray(array) if dtype is None else np.asarray(array).astype(_numpy(dtype))
         key = array.dtype.name, array.shape, array.tobytes()
         if key not in self.initializers:
-            self.initializers[key] = numpy_helper.from_array(array, self.fresh())
+            made = numpy_helper.from_array(array, self.fresh())
+            self.initializers[key], self.arrays[made.name] = made, array
         return self.initializers[key].name
+
+    def array_of(self, name):
+        """The elements of a constant; None where the name is that of another value."""
+        return self.arrays.get(name)
 
     def ints(self, values):
         """The name of int64[n], a constant unless sizes are expressions.

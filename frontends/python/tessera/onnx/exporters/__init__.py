@@ -7,5 +7,6 @@ from . import (  # noqa: F401
     layers,
     loops,
     movement,
+    quantization,
     reductions,
 )

@@ -8,6 +8,7 @@ from . import (  # noqa: F401
     elementwise,
     images,
     indexing,
+    integers,
     linear,
     losses,
     normalization,

@@ -2,7 +2,6 @@
 
 from ..._core import ops as _ops
 from ..registry import importer
-from .elementwise import cast
 from .sampling import sampled
 from .windows import Windows
 
@@ -70,18 +69,6 @@ def _transposed_borders(node, windows, extra):
         low.append(small if mode == "SAME_UPPER" else total - small)
         high.append(total - low[-1])
     return low, high
-
-
-@importer("ConvInteger")
-def _conv_integer(node, x, weight, x_zero=None, weight_zero=None):
-    """Products of 8 bits are exact in float64."""
-    x, weight = (cast(each, "float64") for each in (x, weight))
-    x = x if x_zero is None else x - cast(x_zero, "float64")
-    if weight_zero is not None:
-        zero = cast(weight_zero, "float64")
-        shape = (-1, *[1] * (weight.ndim - 1)) if zero.ndim else ()
-        weight = weight - _ops.reshape(zero, shape)
-    return cast(convolved(node, x, weight), "int32")
 
 
 @importer("DeformConv")

@@ -27,21 +27,3 @@ def _gemm(node, a, b, c=None):
     if c is None:
         return out
     return out + (c if node["beta"] == 1 else c * node["beta"])
-
-
-@importer("MatMulInteger")
-def _matmul_integer(node, a, b, a_zero=None, b_zero=None):
-    a = shifted(a, a_zero, -1)
-    b = shifted(b, b_zero, 0)
-    return cast(_ops.matmul(a, b), "int32")
-
-
-def shifted(x, zero, unit):
-    """x - zero in float64; a vector of zeros has one for each row (unit -1) or column (unit 0)."""
-    x = cast(x, "float64")
-    if zero is None:
-        return x
-    zero = cast(zero, "float64")
-    if zero.ndim == 1 and unit == -1:
-        zero = _ops.expand_dims(zero, [-1])
-    return x - zero

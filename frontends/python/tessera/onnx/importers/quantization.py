@@ -6,8 +6,9 @@ from ..._core import ops as _ops
 from ..package import onnx
 from ..registry import importer
 from ..values import FEW_BITS, dtype_of
-from .convolution import convolved
+from .convolution import with_bias
 from .elementwise import cast, convert
+from .integers import conv_sums, matmul_sums, zero_point
 
 _TYPES = onnx.TensorProto
 
@@ -40,10 +41,9 @@ def _range_of(element_type, dtype):
     return limits.min, limits.max
 
 
-def quantized(node, x, scale, zero, element_type):
-    """round(x / scale) + zero, halves to even, within the range of the type."""
+def quantized(node, ratio, zero, element_type):
+    """round(ratio) + zero, halves to even, within the range of the type."""
     dtype = dtype_of(element_type, str(node))
-    ratio = x / scale
     if dtype.startswith("float8"):
         return convert(node, ratio, element_type, node["saturate"] != 0)
     low, high = _range_of(element_type, dtype)
@@ -63,7 +63,7 @@ def _quantize_linear(node, x, scale, zero=None):
     elif scale.dtype.name != x.dtype.name:
         wide = "float32"
         x, scale = cast(x, wide), cast(scale, wide)
-    return quantized(node, x, _beside(node, x, scale), _beside(node, x, zero), element_type)
+    return quantized(node, x / _beside(node, x, scale), _beside(node, x, zero), element_type)
 
 
 @importer("DequantizeLinear")
@@ -86,42 +86,33 @@ def _dynamic_quantize_linear(node, x):
     scale = (high - low) / 255.0
     scale = _ops.where(_ops.equal(scale, 0), _ops.full([], 1, "float32"), scale)
     zero = cast(_ops.clip(_ops.round(-low / scale), 0.0, 255.0), "uint8")
-    return quantized(node, x, scale, zero, _TYPES.UINT8), scale, zero
+    return quantized(node, x / scale, zero, _TYPES.UINT8), scale, zero
 
 
 @importer("QLinearMatMul")
 def _qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
-    a, b = _real(a, a_scale, a_zero, -1), _real(b, b_scale, b_zero, 0)
-    product = _ops.matmul(a[0], b[0])
-    scale = a[1] * b[1]
+    if a.dtype.name.startswith("float8"):  # which has no zero point
+        total = _ops.matmul(cast(a, "float64"), cast(b, "float64"))
+    else:
+        total = matmul_sums(a, b, zero_point(node, 2, a_zero), zero_point(node, 5, b_zero))
+    of_rows = _ops.expand_dims(a_scale, [-1]) if a_scale.ndim == 1 else a_scale
     element_type = node.element_types.get(7, _type_of(y_zero))
-    ratio = product * scale
-    return quantized(node, ratio, cast(y_scale, "float64"), y_zero, element_type)
-
-
-def _type_of(zero):
-    return _TYPES.INT8 if zero.dtype.name == "int8" else _TYPES.UINT8
-
-
-def _real(x, scale, zero, unit):
-    """(x - zero, scale), in float64; vectors are of rows (unit -1) or of columns (unit 0)."""
-    scale, zero = (cast(each, "float64") for each in (scale, zero))
-    if unit == -1:
-        scale, zero = (_ops.expand_dims(v, [-1]) if v.ndim == 1 else v for v in (scale, zero))
-    return cast(x, "float64") - zero, scale
+    return _scaled(node, total, of_rows * b_scale / y_scale, y_zero, element_type)
 
 
 @importer("QLinearConv")
 def _qlinear_conv(node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None):
-    def _of_outputs(value):
-        return _ops.reshape(value, (-1, 1, 1, 1)[: w.ndim]) if value.ndim else value
+    total = with_bias(conv_sums(node, x, x_zero, w, w_zero, (2, 5)), bias)
+    if w_scale.ndim:
+        w_scale = _ops.reshape(w_scale, (1, -1, *[1] * (x.ndim - 2)))
+    return _scaled(node, total, x_scale * w_scale / y_scale, y_zero, _type_of(y_zero))
 
-    image = cast(x, "float64") - cast(x_zero, "float64")
-    weight = cast(w, "float64") - _of_outputs(cast(w_zero, "float64"))
-    total = convolved(node, image, weight)
-    if bias is not None:
-        total = total + _ops.reshape(cast(bias, "float64"), (1, -1, *[1] * (x.ndim - 2)))
-    scale = cast(w_scale, "float64")
-    scale = _ops.reshape(scale, (1, -1, *[1] * (x.ndim - 2))) if scale.ndim else scale
-    ratio = total * (scale * cast(x_scale, "float64"))
-    return quantized(node, ratio, cast(y_scale, "float64"), y_zero, _type_of(y_zero))
+
+def _scaled(node, total, scale, zero, element_type):
+    """The sums times one number of the type of the scales, rounded once, with halves to even."""
+    ratio = cast(total, "float64") * cast(scale, "float64")
+    return quantized(node, ratio, zero, element_type)
+
+
+def _type_of(zero):
+    return _TYPES.INT8 if zero.dtype.name == "int8" else _TYPES.UINT8
