@@ -17,6 +17,9 @@ _ACTIVATIONS = {
     "hswish": _ops.hswish,
     "h_swish": _ops.hswish,
 }
+# Names that operators have for activations which they apply, and dtypes of 8 bits.
+_FUSED = {"identity": "identity", "relu": "relu", "hswish": "hswish", "h_swish": "hswish"}
+_BYTES = {"qint8", "qint8_narrow", "quint8"}
 
 
 def _name_of(dtype):
@@ -82,9 +85,25 @@ def check_result(name, dtype):
         raise DTypeError(f"{name}: dtype must have one scale, got {_name_of(dtype)}")
 
 
+def result_scale(dtype):
+    """Scale and zero point of a dtype that check_result() has let pass."""
+    _, scale, zero_point, _ = _core.quantization(dtype)
+    return float(np.float32(scale)), zero_point or 0
+
+
+def bias_numbers(name, bias):
+    """A bias as float32: a float, or the numbers that a qint32 one stands for.
+
+    DTypeError: bias must be a float or qint32.
+    """
+    found = _core.quantization(bias.dtype)
+    if found is not None and found[0] != "qint32":
+        raise DTypeError(f"{name}: bias must be a float or qint32, got {described(bias)}")
+    return bias.astype("float32")
+
+
 def add_bias(name, sums, bias, scale, depth, inp):
-    """The sums of `depth` products of elements of `inp`, plus the bias as integers of `scale`:
-    float32, or the numbers that a qint32 one stands for.
+    """The sums of `depth` products of elements of `inp`, plus the bias as integers of `scale`.
 
     Raises:
         DTypeError: bias must be a float or qint32
@@ -92,18 +111,16 @@ def add_bias(name, sums, bias, scale, depth, inp):
     """
     if bias is None:
         return sums
-    found = _core.quantization(bias.dtype)
-    if found is not None and found[0] != "qint32":
-        raise DTypeError(f"{name}: bias must be a float or qint32, got {described(bias)}")
+    numbers = bias_numbers(name, bias)
     most = _MOST_SIGNED if quantization_of(name, "inp", inp)[2] is None else _MOST_UNSIGNED
     if depth > most:
         raise ValueError(f"{name}: depth must leave half of int32 to the bias, got {depth}")
-    integers = _ops.quantize(bias.astype("float32"), scale, 0, "int32")
+    integers = _ops.quantize(numbers, scale, 0, "int32")
     return sums + _ops.clip(integers, -_MOST_BIAS, _MOST_BIAS)
 
 
-def finished(name, y, dtype, mode="identity", residual=None):
-    """The float32 `y` plus a residual operand, through the activation `mode`, as `dtype`.
+def check_finish(name, dtype, mode, residual):
+    """The activation's name, as `finished` wants it.
 
     Raises:
         ValueError: nonlinear_mode must be one of its values
@@ -114,8 +131,26 @@ def finished(name, y, dtype, mode="identity", residual=None):
     check_result(name, dtype)
     if residual is not None:
         one_scale(name, "residual", residual)
+    return mode
+
+
+def finished(name, y, dtype, mode="identity", residual=None):
+    """The float32 `y` plus a residual operand, through the activation `mode`, as `dtype`.
+
+    Raises: as check_finish
+    """
+    mode = check_finish(name, dtype, mode, residual)
+    if residual is not None:
         y = y + residual.astype("float32")
     return _ACTIVATIONS[mode](y).astype(dtype)
+
+
+def fused_activation(mode, depth, *dtypes):
+    """The operators' name of an activation where one operator takes all steps; else None: the
+    dtypes are of bytes, and `depth` leaves half of int32 to any bias.
+    """
+    are_bytes = all(_core.quantization(dtype)[0] in _BYTES for dtype in dtypes)
+    return _FUSED.get(mode) if are_bytes and depth <= _MOST_UNSIGNED else None
 
 
 def through_floats(name, function, inputs, dtype):

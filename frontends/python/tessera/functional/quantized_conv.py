@@ -7,9 +7,13 @@ import numpy as _np
 from .._core import ops as _ops
 from ._integer_sums import add_bias as _add_bias
 from ._integer_sums import as_operand as _as_operand
+from ._integer_sums import bias_numbers as _bias_numbers
+from ._integer_sums import check_finish as _check_finish
 from ._integer_sums import described as _described
 from ._integer_sums import finished as _finished
+from ._integer_sums import fused_activation as _fused_activation
 from ._integer_sums import one_scale as _one_scale
+from ._integer_sums import result_scale as _result_scale
 from ._integer_sums import weight_scale as _weight_scale
 from ._windows import check_no_text as _check_no_text
 from ._windows import each as _each
@@ -28,26 +32,50 @@ def _convolved(name, operator, inp, weight, bias, dtype, modes, groups, nonlinea
     axes, is_transposed = int(operator[-2]), len(windows) == 4
     weight = _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
     x_scale, x_zero = _one_scale(name, "inp", inp)
-    scale = x_scale * _weight_scale(name, weight, 1 if is_transposed else 0)
-    if scale.ndim:
-        scale = _np.tile(scale, groups if is_transposed else 1).reshape(-1, *(1,) * axes)
-    scale = _as_operand(scale, inp)
+    of_weight = _weight_scale(name, weight, 1 if is_transposed else 0)
     inp, windows = _padded(name, axes, inp, weight, *windows)
-    sums = getattr(_ops, operator)(inp, weight, x_zero, *windows[:3], groups, *windows[3:])
-    bias = bias if bias is None else _fitting(name, bias, sums, axes)
+    bias = bias if bias is None else _fitting(name, bias, inp, axes)
     depth = _math.prod(weight.shape[2:]) * (
         weight.shape[0] // groups if is_transposed else weight.shape[1]
     )
+    if operator == "integer_conv2d" and inp.ndim == 4:
+        mode = _check_finish(name, dtype, nonlinear_mode, residual)
+        dtypes = [each.dtype for each in (inp, weight, residual) if each is not None]
+        activation = _fused_activation(mode, depth, dtype, *dtypes)
+        if activation is not None:
+            scales = float(x_scale), x_zero or 0, _as_operand(of_weight, inp)
+            attrs = *windows, groups, activation, dtype
+            return _in_one_operator(name, (inp, weight, *scales), bias, residual, attrs)
+    scale = x_scale * of_weight
+    if scale.ndim:
+        scale = _np.tile(scale, groups if is_transposed else 1).reshape(-1, *(1,) * axes)
+    scale = _as_operand(scale, inp)
+    sums = getattr(_ops, operator)(inp, weight, x_zero, *windows[:3], groups, *windows[3:])
     y = _add_bias(name, sums, bias, scale, depth, inp).astype("float32") * scale
     return _finished(name, y, dtype, nonlinear_mode, residual)
 
 
-def _fitting(name, bias, sums, axes):
-    """The bias, without a batch axis where the sums have none."""
+def _in_one_operator(name, operands, bias, residual, attrs):
+    """A convolution of images of bytes and all steps behind it, by the operator that has them;
+    `attrs` end with the dtype of the result.
+    """
+    if bias is None:
+        bias = 0.0
+    else:
+        bias = _ops.reshape(_bias_numbers(name, bias), [] if bias.shape[1] == 1 else [-1])
+    added = [None] * 3
+    if residual is not None:
+        scale, zero = _one_scale(name, "residual", residual)
+        added = [residual, float(scale), zero or 0]
+    return _ops.quantized_conv2d(*operands, *_result_scale(attrs[-1]), bias, *added, *attrs)
+
+
+def _fitting(name, bias, inp, axes):
+    """The bias, without a batch axis where the input has none."""
     if bias.ndim != axes + 2 or any(size != 1 for size in (*bias.shape[:1], *bias.shape[2:])):
         must = f"must have {axes + 2} axes, all but axis 1 of size 1"
         raise ValueError(f"{name}: bias {must}, got {_described(bias)}")
-    return _ops.squeeze(bias, [0]) if sums.ndim == axes + 1 else bias
+    return _ops.squeeze(bias, [0]) if inp.ndim == axes + 1 else bias
 
 
 def _padded(name, axes, inp, weight, stride, padding, dilation, *outside):
