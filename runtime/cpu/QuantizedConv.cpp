@@ -67,10 +67,10 @@ protected:
     }
   }
 
-  /// Of numbers for each channel.
+  /// Bytes of numbers for each channel.
   size_t channelBytes() const { return 3 * size_t(channels + kLanes) * sizeof(float); }
 
-  /// What becomes of sums, from which `zero` times those of the weight are taken.
+  /// The form of results of sums, from which `zero` times those of the weight are taken.
   QuantizedResults resultsOf(llvm::ArrayRef<void *> inputs, void *out, int32_t zero, const int32_t *weightSums,
                              void *memory) const {
     QuantizedResults r = form;

@@ -237,7 +237,7 @@ void measureConv(const ConvSizes &c, DType dtype, unsigned threads) {
   printRow(name.c_str(), threads, [&] { bytes.run(); }, [&] { floats.run(); });
 }
 
-/// Those of residual networks.
+/// Convolutions of residual networks.
 constexpr ConvSizes kConvs[] = {{"3 x 3, 64 of 56 x 56", 64, 64, 56, 3, 1},
                                 {"3 x 3, 128 of 28 x 28", 128, 128, 28, 3, 1},
                                 {"3 x 3, 256 of 14 x 14", 256, 256, 14, 3, 1},
