@@ -7,7 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import _core
-from .package import defs, helper, numpy_helper
+from .package import defs, helper, numpy_helper, onnx
 from .registry import fields
 from .sizes import SizeNodes
 from .values import element_type_of, stored
@@ -149,6 +149,10 @@ class Writer:
             made = numpy_helper.from_array(array, self.fresh())
             self.initializers[key], self.arrays[made.name] = made, array
         return self.initializers[key].name
+
+    def int4(self, array):
+        """The name of a constant of int4."""
+        return self.constant(array.astype(helper.tensor_dtype_to_np_dtype(onnx.TensorProto.INT4)))
 
     def array_of(self, name):
         """The elements of a constant; None where the name is that of another value."""

@@ -2,13 +2,18 @@
 
 import math
 
+import numpy as np
+
 from ..values import limits_of
-from ..writer import exporter
+from ..writer import Value, exporter
 from .layers import turned
 
 _NEARLY_HALF = 0.4999999701976776  # of ops/records/Quantized.td: halves go away from 0
 _EXACT_BITS = 24  # integers of that many bits are float32
 _FAR = (1 << 31) - 1  # behind the end of each axis
+_MOST_BIAS = 1 << 30
+_BITS = 8  # of a weight; others have 4
+_BLOCKS = 21  # the opset with int4 and scales of blocks
 _BYTES = ("int8", "uint8")
 
 
@@ -54,12 +59,17 @@ def _number(writer, value):
 
 @exporter("quantize")
 def _quantize(writer, row, x, scale, zero):
-    dtype, low, high = limits_of(row["dtype"])
+    return _integers(writer, row["dtype"], row.results[0].shape, x, scale, zero)
+
+
+def _integers(writer, wanted, shape, x, scale, zero):
+    """Numbers as the integers of the dtype `wanted`."""
+    dtype, low, high = limits_of(wanted)
     if high - low >= 1 << 32:
         raise NotImplementedError("integers must have at most 32 bits")
     if high - low >= 1 << _EXACT_BITS:
         return _wide(writer, _rounded(writer, x, scale, zero, -(2.0**32), 2.0**32), dtype)
-    where = _linear(writer, x, scale, zero, dtype, row.results[0].shape)
+    where = _linear(writer, x, scale, zero, dtype, shape)
     if writer.quantization == "qdq" and where:
         return _by_one_node(writer, x, where, dtype, low, high)
     return writer.cast(_rounded(writer, x, scale, zero, low, high), dtype)
@@ -112,7 +122,12 @@ def _by_one_node(writer, x, where, dtype, low, high):
 
 @exporter("dequantize")
 def _dequantize(writer, row, x, scale, zero):
-    where = _linear(writer, x, scale, zero, x.dtype, row.results[0].shape)
+    return _numbers(writer, row.results[0].shape, x, scale, zero)
+
+
+def _numbers(writer, shape, x, scale, zero):
+    """What integers stand for."""
+    where = _linear(writer, x, scale, zero, x.dtype, shape)
     if where:
         return writer.node("DequantizeLinear", [x, *where[:2]], axis=where[2])
     return _scaled(writer, writer.cast(x, "float32"), scale, zero)
@@ -148,6 +163,10 @@ def _integer_matmul(writer, row, x, y, x_zero=None, y_zero=None):
 
 @exporter("integer_conv1d", "integer_conv2d", "integer_conv3d", needs=("ConvInteger",))
 def _integer_conv(writer, row, x, weight, x_zero=None):
+    return _conv_sums(writer, row, x, weight, x_zero)
+
+
+def _conv_sums(writer, row, x, weight, x_zero):
     return writer.node(
         "ConvInteger",
         [x, weight, _zero_in(writer, x_zero, x.dtype)],
@@ -156,6 +175,78 @@ def _integer_conv(writer, row, x, weight, x_zero=None):
         dilations=list(row["dilation"]),
         group=row["groups"],
     )
+
+
+@exporter("quantized_conv2d", needs=("ConvInteger",))
+def _quantized_conv(writer, row, x, weight, x_scale, x_zero, weight_scale, out_scale, out_zero,
+                    bias, residual=None, residual_scale=None, residual_zero=None):  # fmt: skip
+    """The steps of docs/reference/quantized.md, "Sums of products", one after the other."""
+    shape = row.results[0].shape
+    scale = writer.node("Mul", [x_scale, weight_scale])
+    sums, of_channels = _conv_sums(writer, row, x, weight, x_zero), writer.ints([-1, 1, 1])
+    known = writer.array_of(bias.name)
+    if known is None or known.any():
+        integers = _rounded(writer, bias, scale, None, -_MOST_BIAS, _MOST_BIAS)
+        integers = writer.node("Reshape", [writer.cast(integers, "int32"), of_channels])
+        sums = writer.node("Add", [sums, integers])
+    scale = writer.node("Reshape", [scale, of_channels])
+    y = writer.node("Mul", [writer.cast(sums, "float32"), scale])
+    if residual is not None:
+        own = _numbers(writer, shape, residual, residual_scale, residual_zero)
+        y = writer.node("Add", [y, own])
+    y = Value(_ACTIVATIONS[row["activation"]](writer, y), "float32", shape)
+    return _integers(writer, row["dtype"], shape, y, out_scale, out_zero)
+
+
+def _hswish(writer, y):
+    gate = writer.node("Add", [y, _number(writer, 3)])
+    gate = writer.node("Clip", [gate, _number(writer, 0), _number(writer, 6)])
+    return writer.node("Div", [writer.node("Mul", [y, gate]), _number(writer, 6)])
+
+
+_ACTIVATIONS = {
+    "identity": lambda writer, y: y,
+    "relu": lambda writer, y: writer.node("Relu", [y]),
+    "hswish": _hswish,
+}
+
+
+@exporter("weight_only_linear", needs=("DequantizeLinear",))
+def _weight_only_linear(writer, row, x, weight, scale, bias=None):
+    """The float product by what the weights stand for."""
+    width, group = x.shape[-1], row["group"]
+    integers = weight.name if row["bits"] == _BITS else _of_four_bits(writer, weight, width)
+    if group == 0:
+        numbers = writer.node("DequantizeLinear", [integers, scale], axis=0)
+    elif writer.opset >= _BLOCKS:
+        numbers = writer.node("DequantizeLinear", [integers, scale], axis=1, block_size=group)
+    else:
+        numbers = _by_groups(writer, integers, scale, width, group)
+    turned_weight = writer.node("Transpose", [numbers], perm=[1, 0])
+    out = writer.node("MatMul", [writer.cast(x, "float32"), turned_weight])
+    if bias is not None:
+        out = writer.node("Add", [out, writer.cast(bias, "float32")])
+    return writer.cast(out, row.results[0].dtype)
+
+
+def _of_four_bits(writer, weight, width):
+    """A constant of two numbers a byte, the first in the lower half, as int4 or int8."""
+    known = writer.array_of(weight.name)
+    if known is None:
+        raise NotImplementedError("weights of 4 bits must be constants")
+    halves = np.stack([(known << 4) >> 4, known >> 4], 2)
+    numbers = halves.reshape(known.shape[0], -1)[:, :width]
+    return writer.int4(numbers) if writer.opset >= _BLOCKS else writer.constant(numbers, "int8")
+
+
+def _by_groups(writer, integers, scale, width, group):
+    rows, groups = scale.shape
+    scales = writer.node("Reshape", [scale, writer.ints([rows, groups, 1])])
+    scales = writer.node("Expand", [scales, writer.ints([rows, groups, group])])
+    scales = writer.node("Reshape", [scales, writer.ints([rows, groups * group])])
+    limits = [0], [width], [1]
+    scales = writer.node("Slice", [scales, *(writer.ints(each) for each in limits)])
+    return writer.node("Mul", [writer.cast(integers, "float32"), scales])
 
 
 @exporter(
