@@ -124,24 +124,21 @@ llvm::Expected<Metas> integerConvTranspose(const OpDef &op, Operands operands, S
                     isKnown ? windowDepth(weight, weight.shape[0] / op.i64("groups")) : kUnknown);
 }
 
-/// Whether the operand is one number, or one for each of `channels`.
-static bool isOfChannels(const TensorMeta &operand, int64_t channels) {
-  return operand.rank() == 0 || (operand.rank() == 1 && !differs(operand.shape[0], channels));
-}
-
 /// Checks the operands of a quantized convolution behind x and weight, whose result has `shape`.
 static llvm::Error quantizedOperands(const OpDef &op, Operands operands, llvm::ArrayRef<int64_t> shape) {
   enum { XScale = 2, XZero, WeightScale, OutScale, OutZero, Bias, Residual, ResidualScale, ResidualZero, All };
   if (operands.size() != Residual && operands.size() != All)
     return mustHoldOf(op, "residual must come with its scale and zero point",
                       llvm::Twine(operands.size()) + " operands");
-  for (unsigned i : {XScale, XZero, OutScale, OutZero, ResidualScale, ResidualZero})
-    if (i < operands.size() && operands[i].rank() != 0)
-      return mustHold(op, "scales and zero points must have rank 0", operands, i);
-  for (unsigned i : {WeightScale, Bias})
-    if (!isOfChannels(operands[i], shape[1]))
+  for (unsigned i = XScale; i < operands.size(); ++i) {
+    const bool isOfChannels = i == WeightScale || i == Bias;
+    if (i != Residual && operands[i].rank() > isOfChannels)
+      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank 0" + (isOfChannels ? " to 1" : ""),
+                      operands, i);
+    if (isOfChannels && operands[i].rank() && differs(operands[i].shape[0], shape[1]))
       return mustHoldOfTwo(op, "weight_scale and bias must be one number or one for each output channel", operands, i,
                            1);
+  }
   if (operands.size() == Residual)
     return llvm::Error::success();
   const Shape &residual = operands[Residual].shape;

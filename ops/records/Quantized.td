@@ -73,9 +73,10 @@ def Tess_QuantizedConv2dOp : Tess_Op<"quantized_conv2d", [AttrSizedOperandSegmen
   let lowering = Library<"quantized_conv2d">;
   let shapeRule = "quantizedConv";
   let constraints = !listconcat(d.geometry,
-      ["scales and zero points must have rank 0", "weight_scale and bias must be one number or one for each output channel",
-       "depth must leave half of int32 to the bias", "residual must come with its scale and zero point",
-       "residual must have the shape of the result"]);
+      !foreach(n, ["x_scale", "x_zero", "out_scale", "out_zero", "residual_scale", "residual_zero"], n # " must have rank 0"),
+      ["weight_scale must have rank 0 to 1", "bias must have rank 0 to 1",
+       "weight_scale and bias must be one number or one for each output channel", "depth must leave half of int32 to the bias",
+       "residual must come with its scale and zero point", "residual must have the shape of the result"]);
   let keepsAxes = 1;
   let sampleRank = 3;
   let attrFacts = !listconcat(d.facts, [Cases<"activation", ["identity", "relu", "hswish"]>, BindTime<"activation">,

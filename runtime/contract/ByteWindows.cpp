@@ -17,6 +17,8 @@ namespace tess::runtime::contract {
 namespace {
 
 constexpr int64_t kWidth = kLanes, kPerWord = 4;
+/// From window to window of a tile's sums.
+constexpr int64_t kSumStride = Kernels::kMostPanels * kWidth;
 /// Bytes of what a block of windows reads: they stay in the second level of the caches until all panels have gone by.
 constexpr int64_t kBlockBytes = 256 << 10;
 /// Multiplications of a part that takes about 20 us; parts for each thread where there are more.
@@ -122,7 +124,7 @@ void ByteWindows::planMemory() {
     copyBytes += kWidth * kPerWord; // the last word of a segment may end beyond it
     copyBytes = llvm::alignTo(copyBytes, 64);
   }
-  threadBytes = copyBytes + Kernels::kMostRows * Kernels::kMostPanels * size_t(kWidth) * sizeof(int32_t);
+  threadBytes = copyBytes + size_t(kSumStride * Kernels::kMostRows) * sizeof(int32_t);
 }
 
 std::string ByteWindows::weightText() const {
@@ -209,7 +211,7 @@ public:
     call.setStride(TileCall::Lhs, TileCall::Lines, 1);
     call.setStride(TileCall::Rhs, TileCall::Columns, int64_t(w.panelBytes));
     call.setStride(TileCall::Rhs, TileCall::Lines, kWidth);
-    call.setStride(TileCall::Out, TileCall::Rows, kStride);
+    call.setStride(TileCall::Out, TileCall::Rows, kSumStride);
     call.setStride(TileCall::Out, TileCall::Columns, kWidth);
     call.setData(TileCall::Out, sums);
   }
@@ -227,8 +229,6 @@ public:
   }
 
 private:
-  static constexpr int64_t kStride = Kernels::kMostPanels * kWidth;
-
   /// Rows of results of one slice of an image, where the windows of the first one begin, and the bytes from slice to
   /// slice of theirs.
   struct Strip {
@@ -310,7 +310,7 @@ private:
       from += (row - strip.firstRow) * s.rows().stride * w.rowBytes;
       window += row * all;
     }
-    runPanels(strip, from, {sums, kStride, strip.image, window, last - first, 0, 0}, panel, count);
+    runPanels(strip, from, {sums, kSumStride, strip.image, window, last - first, 0, 0}, panel, count);
   }
 
   /// The windows that begin at `from`, by panels of one group.

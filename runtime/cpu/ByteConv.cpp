@@ -6,6 +6,7 @@
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/StoredBytes.h"
 #include "runtime/threads/ParallelFor.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime::cpu {
 
@@ -53,7 +54,7 @@ static void sumPlanes(const ConvShape &s, bool isTransposed, unsigned threads, c
                     loops.dataPlane(i, weight, x, loadWeight, loadX, sums);
                   else
                     loops.forwardPlane(i, x, weight, loadX, loadWeight, sums);
-                  std::copy(sums.begin(), sums.end(), out + size_t(i) * sums.size());
+                  llvm::copy(sums, out + size_t(i) * sums.size());
                 }
               });
 }

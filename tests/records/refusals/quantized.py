@@ -285,10 +285,6 @@ QUANTIZED = {
         ["1,2,4,4", "3,2,5,5", "", "", "", "", "", ""],
         "",
     ),
-    "quantized_conv2d.scales_and_zero_points_must_have_rank_0": (
-        ["1,2,1,1", "2,2,1,1", "", "", "", "1", "", ""],
-        "",
-    ),
     "quantized_conv2d.weight_scale_and_bias_must_be_one_number_or_one_for_each_output_channel": (
         ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "7"],
         "",
@@ -303,6 +299,38 @@ QUANTIZED = {
     ),
     "quantized_conv2d.residual_must_have_the_shape_of_the_result": (
         ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "", "1,2,1,2", "", ""],
+        "",
+    ),
+    "quantized_conv2d.x_scale_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "1", "", "", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.x_zero_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "1", "", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.weight_scale_must_have_rank_0_to_1": (
+        ["1,2,1,1", "2,2,1,1", "", "", "1,1", "", "", ""],
+        "",
+    ),
+    "quantized_conv2d.out_scale_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "1", "", ""],
+        "",
+    ),
+    "quantized_conv2d.out_zero_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "1", ""],
+        "",
+    ),
+    "quantized_conv2d.bias_must_have_rank_0_to_1": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "1,1"],
+        "",
+    ),
+    "quantized_conv2d.residual_scale_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "", "1,2,1,1", "1", ""],
+        "",
+    ),
+    "quantized_conv2d.residual_zero_must_have_rank_0": (
+        ["1,2,1,1", "2,2,1,1", "", "", "", "", "", "", "1,2,1,1", "", "1"],
         "",
     ),
 }
