@@ -47,7 +47,7 @@ def _exported(function, inputs, **options):
 
 
 def _elsewhere(model, inputs):
-    """What the reference gives, and what Tessera gives of the model that it reads again."""
+    """Results of the reference, and of Tessera for the model that it reads again."""
     arrays = [each.numpy() for each in inputs]
     if model.opset_import[0].version >= 19:  # the first DequantizeLinear that the reference has
         yield by_reference(model, arrays)[0]

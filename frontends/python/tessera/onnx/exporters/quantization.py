@@ -83,7 +83,7 @@ def _wide(writer, whole, dtype):
 
 
 def _linear(writer, x, scale, zero, dtype, shape):
-    """What QuantizeLinear and DequantizeLinear take beside x: (scale, zero point, axis); None where
+    """Operands of QuantizeLinear and DequantizeLinear beside x: (scale, zero point, axis); None where
     they cannot say it: parameters must be of all elements or of an axis of x, and bytes. A single
     number, from which a module makes a scale, is better rounded exactly.
     """
@@ -126,7 +126,7 @@ def _dequantize(writer, row, x, scale, zero):
 
 
 def _numbers(writer, shape, x, scale, zero):
-    """What integers stand for."""
+    """Numbers that integers stand for."""
     where = _linear(writer, x, scale, zero, x.dtype, shape)
     if where:
         return writer.node("DequantizeLinear", [x, *where[:2]], axis=where[2])
