@@ -83,9 +83,9 @@ def _wide(writer, whole, dtype):
 
 
 def _linear(writer, x, scale, zero, dtype, shape):
-    """Operands of QuantizeLinear and DequantizeLinear beside x: (scale, zero point, axis); None where
-    they cannot say it: parameters must be of all elements or of an axis of x, and bytes. A single
-    number, from which a module makes a scale, is better rounded exactly.
+    """Operands of QuantizeLinear and DequantizeLinear beside x: (scale, zero point, axis). None
+    where they cannot say it: parameters must be of all elements or of an axis of x, and bytes. A
+    single number, from which a module makes a scale, is better rounded exactly.
     """
     known = writer.array_of(zero.name)
     if dtype not in _BYTES or not shape or x.shape != shape:
