@@ -227,20 +227,21 @@ class SimulatedConv<int n> : SimulatedOp<"simulated_conv" # n # "d", ConvDims<n>
   let oracle = Oracle<"tess_oracle.simulated_conv(x, weight, x_scale, x_zero, weight_scale, bias, dtype, strides, padding, dilation, groups)">;
 }
 class SimulatedSample<list<string> s, string attrs = ""> : Sample<s, attrs, "-2; -2; 0.02; 0; 0.02; -2", "2; 2; 0.03; 1; 0.03; 2">;
+class UnbiasedSample<list<string> s, string attrs = ""> : Sample<s, attrs, "-2; -2; 0.02; 0; 0.02", "2; 2; 0.03; 1; 0.03">;
 
 def Tess_SimulatedConv1dOp : SimulatedConv<1> {
-  let samples = [SimulatedSample<["2,3,7", "4,3,3", "", "", "", "4"]>, SimulatedSample<["2,3,7", "6,3,4", "", "", "6"]>,
+  let samples = [SimulatedSample<["2,3,7", "4,3,3", "", "", "", "4"]>, UnbiasedSample<["2,3,7", "6,3,4", "", "", "6"]>,
                  SimulatedSample<["2,3,7", "6,3,4", "", "", "6", "6"]>,
                  SimulatedSample<["1,2,9", "2,1,3", "", "", "", "2"], "dilation=[2];groups=2">,
                  SimulatedSample<["2,4,8", "6,2,3", "", "", "6", "6"], "strides=[2];padding=[1];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv2dOp : SimulatedConv<2> {
-  let samples = [SimulatedSample<["2,3,5,6", "4,3,3,3", "", "", "", "4"]>, SimulatedSample<["2,3,5,6", "4,3,3,2", "", "", "4"], "padding=[1, 1]">,
+  let samples = [SimulatedSample<["2,3,5,6", "4,3,3,3", "", "", "", "4"]>, UnbiasedSample<["2,3,5,6", "4,3,3,2", "", "", "4"], "padding=[1, 1]">,
                  SimulatedSample<["1,2,9,9", "2,1,3,3", "", "", "", "2"], "dilation=[2, 3];groups=2">,
                  SimulatedSample<["1,4,7,7", "6,2,3,3", "", "", "6", "6"], "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConv3dOp : SimulatedConv<3> {
-  let samples = [SimulatedSample<["1,2,3,4,5", "3,2,2,2,2", "", "", "3", "3"]>, SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6"]>,
+  let samples = [SimulatedSample<["1,2,3,4,5", "3,2,2,2,2", "", "", "3", "3"]>, UnbiasedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6"]>,
                  SimulatedSample<["1,2,3,4,5", "6,2,2,2,2", "", "", "6", "6"]>,
                  SimulatedSample<["1,2,4,5,5", "3,2,2,2,2", "", "", "", "3"], "dilation=[2, 1, 2]">,
                  SimulatedSample<["1,4,3,4,4", "4,2,2,3,3", "", "", "", "4"], "strides=[1, 2, 1];padding=[1, 1, 0];groups=2;dtype=u8">];
@@ -272,18 +273,18 @@ class SimulatedConvTranspose<int n>
 }
 def Tess_SimulatedConvTranspose1dOp : SimulatedConvTranspose<1> {
   let samples = [SimulatedSample<["2,3,5", "3,4,3", "", "", "4", "4"]>,
-                 SimulatedSample<["2,4,4", "4,2,3", "", "", ""],
+                 UnbiasedSample<["2,4,4", "4,2,3", "", "", ""],
                                  "strides=[2];padding=[1];output_padding=[1];dilation=[2];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConvTranspose2dOp : SimulatedConvTranspose<2> {
   let samples = [SimulatedSample<["1,3,4,3", "3,4,3,3", "", "", "4", "4"]>,
-                 SimulatedSample<["1,3,4,3", "3,4,3,3", "", "", ""], "dilation=[2, 1]">,
+                 UnbiasedSample<["1,3,4,3", "3,4,3,3", "", "", ""], "dilation=[2, 1]">,
                  SimulatedSample<["2,4,3,3", "4,2,2,3", "", "", "", "4"],
                                  "strides=[2, 2];padding=[1, 0];output_padding=[1, 0];groups=2;dtype=u8">];
 }
 def Tess_SimulatedConvTranspose3dOp : SimulatedConvTranspose<3> {
   let samples = [SimulatedSample<["1,2,2,3,3", "2,3,2,2,2", "", "", "3", "3"]>,
-                 SimulatedSample<["1,4,2,2,3", "4,2,2,2,2", "", "", ""],
+                 UnbiasedSample<["1,4,2,2,3", "4,2,2,2,2", "", "", ""],
                    "strides=[1, 2, 1];padding=[0, 1, 0];output_padding=[0, 1, 0];groups=2;dilation=[2, 1, 1];dtype=u8">];
 }
 

@@ -58,8 +58,8 @@ std::vector<std::string> dtypeNames(StringRef constraint) {
   std::vector<std::string> names;
   auto it = constraints().find(constraint.str());
   DTypeMask mask = it == constraints().end() ? 0 : it->second.mask;
-  if (mask == kQuantizedMask)
-    return {"qint8<0.5>"}; // a kind alone is no dtype of a tensor
+  if ((mask & kQuantizedMask) == kQuantizedMask && mask != kMovedMask)
+    names.push_back("qint8<0.5>"); // a kind alone is no dtype of a tensor
   for (unsigned i = 0; i < kNumDTypes; ++i)
     if (mask & maskOf(DType(i)) && !isQuantized(DType(i)))
       names.push_back(shortName(DType(i)).str());

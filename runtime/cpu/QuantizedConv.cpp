@@ -10,6 +10,7 @@
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 #include "runtime/threads/ParallelFor.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -40,8 +41,12 @@ enum Operand : unsigned {
 float floatAt(llvm::ArrayRef<void *> inputs, Operand operand) { return *static_cast<const float *>(inputs[operand]); }
 int32_t intAt(llvm::ArrayRef<void *> inputs, Operand operand) { return *static_cast<const int32_t *>(inputs[operand]); }
 
+/// Activations, by the names of the attribute.
+constexpr std::pair<llvm::StringLiteral, ByteActivation> kActivations[] = {
+    {"identity", ByteActivation::Identity}, {"relu", ByteActivation::Relu}, {"hswish", ByteActivation::Hswish}};
+
 ByteActivation activationOf(llvm::StringRef name) {
-  return name == "relu" ? ByteActivation::Relu : name == "hswish" ? ByteActivation::Hswish : ByteActivation::Identity;
+  return llvm::find_if(kActivations, [&](const auto &each) { return each.first == name; })->second;
 }
 
 /// The smallest and the largest integer that a dtype of 8 bits stores.

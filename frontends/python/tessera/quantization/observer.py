@@ -152,6 +152,7 @@ class PassiveObserver(Observer):
 
     @scale.setter
     def scale(self, value):
+        """Sets it. ValueError: it must be finite and above 0."""
         numbers = value.numpy() if isinstance(value, Tensor) else np.asarray(value)
         if not (np.isfinite(numbers) & (numbers > 0)).all():
             raise ValueError(f"PassiveObserver: scale must be finite and above 0, got {value}")

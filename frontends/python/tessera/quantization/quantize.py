@@ -80,17 +80,17 @@ def quantize_qat(module, inplace=True, qconfig=ema_fakequant_qconfig, mapping=No
     kinds = {**_conversions(float_modules, qat), **(mapping or {})}
     module = module if inplace else deepcopy(module)
 
-    def is_left(each):
+    def _is_left(each):
         return each.quantize_disabled or is_qat(each)
 
-    def make(old):
+    def _make(old):
         new = kinds[type(old)].from_float_module(old)
         propagate_qconfig(new, qconfig)
         return new
 
     others = qat_modules(module)
     _configure(map(copy, others), qconfig)
-    module = _convert("quantize_qat", module, kinds, make, is_left)
+    module = _convert("quantize_qat", module, kinds, _make, _is_left)
     _configure(others, qconfig)
     return module
 
@@ -125,10 +125,10 @@ def quantize(module, inplace=True, mapping=None):
     module = module if inplace else deepcopy(module)
     _check_observed("quantize", module)
 
-    def make(old):
+    def _make(old):
         return kinds[type(old)].from_qat_module(old)
 
-    return _convert("quantize", module, kinds, make, lambda each: False)
+    return _convert("quantize", module, kinds, _make, lambda each: False)
 
 
 def reset_qconfig(module, qconfig, inplace=True):

@@ -35,12 +35,14 @@ class _ConvTranspose2d:
 
     @staticmethod
     def channels(layer):
+        """The shape of a number for each channel of the result, beside the weight."""
         if layer.groups == 1:
             return (1, layer.out_channels, 1, 1)
         return (layer.groups, 1, layer.out_channels // layer.groups, 1, 1)
 
     @staticmethod
     def of_floats(layer, inp, weight, bias):
+        """The float operator."""
         return F.conv_transpose2d(
             inp, weight, bias, layer.stride, layer.padding, layer.output_padding, layer.dilation,
             layer.groups, layer.conv_mode, layer.compute_mode,
@@ -48,6 +50,7 @@ class _ConvTranspose2d:
 
     @staticmethod
     def of_integers(layer, inp, weight, grid, bias, dtype):
+        """The operator of the integers."""
         return F.quantized.simulated_conv_transpose2d(
             inp, _without_groups(layer, weight), *grid, _row(bias), dtype, layer.stride,
             layer.padding, layer.dilation, layer.groups, layer.output_padding,
@@ -59,14 +62,17 @@ class _Linear:
 
     @staticmethod
     def channels(layer):
+        """The shape of a number for each channel of the result, beside the weight."""
         return (layer.out_features, 1)
 
     @staticmethod
     def of_floats(layer, inp, weight, bias):
+        """The float operator."""
         return layer.calc_linear(inp, weight, bias)
 
     @staticmethod
     def of_integers(layer, inp, weight, grid, bias, dtype):
+        """The operator of the integers."""
         return F.quantized.simulated_linear(inp, weight, *grid, bias, dtype)
 
 
