@@ -41,7 +41,7 @@ def _range_of(element_type, dtype):
     return limits.min, limits.max
 
 
-def quantized(node, ratio, zero, element_type):
+def stored_integers(node, ratio, zero, element_type):
     """round(ratio) + zero, halves to even, within the range of the type."""
     dtype = dtype_of(element_type, str(node))
     if dtype.startswith("float8"):
@@ -63,7 +63,7 @@ def _quantize_linear(node, x, scale, zero=None):
     elif scale.dtype.name != x.dtype.name:
         wide = "float32"
         x, scale = cast(x, wide), cast(scale, wide)
-    return quantized(node, x / _beside(node, x, scale), _beside(node, x, zero), element_type)
+    return stored_integers(node, x / _beside(node, x, scale), _beside(node, x, zero), element_type)
 
 
 @importer("DequantizeLinear")
@@ -86,7 +86,7 @@ def _dynamic_quantize_linear(node, x):
     scale = (high - low) / 255.0
     scale = _ops.where(_ops.equal(scale, 0), _ops.full([], 1, "float32"), scale)
     zero = cast(_ops.clip(_ops.round(-low / scale), 0.0, 255.0), "uint8")
-    return quantized(node, x / scale, zero, _TYPES.UINT8), scale, zero
+    return stored_integers(node, x / scale, zero, _TYPES.UINT8), scale, zero
 
 
 @importer("QLinearMatMul")
@@ -111,7 +111,7 @@ def _qlinear_conv(node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero,
 def _scaled(node, total, scale, zero, element_type):
     """The sums times one number of the type of the scales, rounded once, with halves to even."""
     ratio = cast(total, "float64") * cast(scale, "float64")
-    return quantized(node, ratio, zero, element_type)
+    return stored_integers(node, ratio, zero, element_type)
 
 
 def _type_of(zero):
