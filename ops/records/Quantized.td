@@ -84,16 +84,14 @@ def Tess_QuantizedConv2dOp : Tess_Op<"quantized_conv2d", [AttrSizedOperandSegmen
                                         Doc<"dtype", "quantized or integer dtype of the result, of 8 bits">]);
   defvar low = "-9; -9; 0.1; 0; 0.1; 0.1; 0; -2";
   defvar high = "9; 9; 0.2; 1; 0.2; 0.2; 1; 2";
-  defvar residualLow = !strconcat(low, "; -9; 0.1; 0");
-  defvar residualHigh = !strconcat(high, "; 9; 0.2; 1");
   let samples = [Sample<["2,3,5,6", "4,3,3,3", "", "", "", "", "", ""], "", low, high, ["i8"]>,
                  Sample<["2,3,5,6", "4,3,3,2", "", "", "4", "", "", "4"], "padding=[1, 1];activation=\"relu\"", low, high, ["i8"]>,
                  Sample<["1,4,9,9", "4,4,3,3", "", "", "", "", "", ""], "dilation=[2, 3];dtype=u8", "0; -9; 0.1; 0; 0.1; 0.1; 0; -2", high,
                         ["u8", "i8"]>,
                  Sample<["1,16,8,7", "18,16,3,3", "", "", "18", "", "", "18", "1,18,8,7", "", ""],
-                        "padding=[1, 1];activation=\"hswish\"", residualLow, residualHigh, ["i8"]>,
+                        "padding=[1, 1];activation=\"hswish\"", low # "; -9; 0.1; 0", high # "; 9; 0.2; 1", ["i8"]>,
                  Sample<["1,4,7,7", "6,2,3,3", "", "", "", "", "", "6", "1,6,4,5", "", ""],
-                        "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8", residualLow, residualHigh, ["i8"]>,
+                        "strides=[2, 1];padding=[1, 0];groups=2;dtype=u8", low # "; -9; 0.1; 0", high # "; 9; 0.2; 1", ["i8"]>,
                  Sample<["0,3,5,5", "4,3,1,1", "", "", "", "", "", ""], "dtype=qint8_narrow<0.5>", low, high, ["i8"]>];
   let oracle = Oracle<"tess_oracle.quantized_conv((x, weight, x_scale, x_zero, weight_scale, out_scale, out_zero, bias), " #
                       "(residual, residual_scale, residual_zero), (strides, padding, dilation, groups), activation, dtype)">;
