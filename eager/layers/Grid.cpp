@@ -30,7 +30,7 @@ static GridRef sharedGrid(llvm::ArrayRef<Operand> operands) {
 }
 
 /// `x` rounded to the grid.
-static llvm::Expected<TensorRef> rounded(TensorRef x, const GridRef &grid) {
+static llvm::Expected<TensorRef> rounded(const TensorRef &x, const GridRef &grid) {
   const QuantizedKind &kind = quantizedKind(grid->kind);
   Tensors made;
   if (llvm::Error e = applyBelow(Layer::Grid, builtin::FakeQuant(kind.min, kind.max),
