@@ -96,11 +96,13 @@ static llvm::Error applyOnNumbers(Call &call, Tensors &results) {
 
 llvm::Error applyQuantize(Call &call, Tensors &results) {
   static const OpInfo &cast = *findOp("cast");
-  OnDevice here(call.operands);
-  if (call.opDef().info().roundsToGrid && call.operands[0].tensor && isQuantized(call.operands[0].tensor->dtype()))
-    return applyOnNumbers(call, results);
-  if (&call.opDef().info() != &cast || call.operands.size() != 1)
+  const OpInfo &info = call.opDef().info();
+  const bool rounds = info.roundsToGrid && call.operands[0].tensor && isQuantized(call.operands[0].tensor->dtype());
+  if (!rounds && (&info != &cast || call.operands.size() != 1))
     return next(call, results);
+  OnDevice here(call.operands);
+  if (rounds)
+    return applyOnNumbers(call, results);
   return converted(TensorRef(call.operands[0].tensor), call.opDef().attr(cast.dtypes.attr).dtype())
       .moveInto(results.emplace_back());
 }
