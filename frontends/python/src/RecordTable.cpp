@@ -132,6 +132,13 @@ nb::dict dtypeStorage() {
   return table;
 }
 
+nb::dict quantizedKinds() {
+  nb::dict table;
+  for (const QuantizedKind &kind : kQuantizedKinds)
+    table[numpyName(kind.kind).data()] = nb::make_tuple(kind.min, kind.max, kind.hasZeroPoint);
+  return table;
+}
+
 } // namespace
 
 void initRecordTable(nb::module_ &module) {
@@ -140,6 +147,8 @@ void initRecordTable(nb::module_ &module) {
              "The name of each dtype that is not quantized, by its short name, in the order of their values.");
   module.def("dtype_storage", &dtypeStorage,
              "The name of the integers that each quantized kind and low-bit dtype stores, by its name.");
+  module.def("quantized_kinds", &quantizedKinds,
+             "(least and largest integer, whether there is a zero point) of each quantized kind, by its name.");
 }
 
 } // namespace tess::python

@@ -7,9 +7,7 @@ from .._core import DTypeError, Tensor
 from .._core import ops as _ops
 from .generated import check_choice
 
-_MOST_BIAS = 2**30  # half of what the accumulator holds
-# Most products of bytes, without a zero point and with one, whose sum is in the other half.
-_MOST_SIGNED, _MOST_UNSIGNED = ((_MOST_BIAS - 1) // (each * 128) for each in (128, 255))
+MOST_BIAS = 2**30  # half of what the accumulator holds
 _ACTIVATIONS = {
     "identity": lambda y: y,
     "relu": _ops.relu,
@@ -20,6 +18,13 @@ _ACTIVATIONS = {
 # Names that operators have for activations which they apply, and dtypes of 8 bits.
 _FUSED = {"identity": "identity", "relu": "relu", "hswish": "hswish", "h_swish": "hswish"}
 _BYTES = {"qint8", "qint8_narrow", "quint8"}
+
+
+def deepest(has_zero_point):
+    """The most products of bytes by those of a weight whose sum is in the half of int32 that a bias
+    leaves.
+    """
+    return (MOST_BIAS - 1) // ((255 if has_zero_point else 128) * 128)
 
 
 def _name_of(dtype):
@@ -112,11 +117,10 @@ def add_bias(name, sums, bias, scale, depth, inp):
     if bias is None:
         return sums
     numbers = bias_numbers(name, bias)
-    most = _MOST_SIGNED if quantization_of(name, "inp", inp)[2] is None else _MOST_UNSIGNED
-    if depth > most:
+    if depth > deepest(quantization_of(name, "inp", inp)[2] is not None):
         raise ValueError(f"{name}: depth must leave half of int32 to the bias, got {depth}")
     integers = _ops.quantize(numbers, scale, 0, "int32")
-    return sums + _ops.clip(integers, -_MOST_BIAS, _MOST_BIAS)
+    return sums + _ops.clip(integers, -MOST_BIAS, MOST_BIAS)
 
 
 def check_finish(name, dtype, mode, residual):
@@ -150,7 +154,7 @@ def fused_activation(mode, depth, *dtypes):
     dtypes are of bytes, and `depth` leaves half of int32 to any bias.
     """
     are_bytes = all(_core.quantization(dtype)[0] in _BYTES for dtype in dtypes)
-    return _FUSED.get(mode) if are_bytes and depth <= _MOST_UNSIGNED else None
+    return _FUSED.get(mode) if are_bytes and depth <= deepest(True) else None
 
 
 def through_floats(name, function, inputs, dtype):

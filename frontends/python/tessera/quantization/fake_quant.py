@@ -16,6 +16,7 @@ from .utils import (
     keep_grid,
     limits_of,
     lsq_forward,
+    mode_of_kind,
     tqt_forward,
     zero_point_of,
 )
@@ -176,8 +177,7 @@ class LSQ(QParamsModuleMixin, _FakeQuantize):
     def __init__(self, dtype, enable=True, eps=1e-5, narrow_range=None, name=None):
         super().__init__(dtype, enable, narrow_range, name)
         check_range("LSQ", "eps", eps, float(np.finfo(np.float32).smallest_normal))
-        is_unsigned = dtype.startswith("quint")
-        self.mode = QuantMode.ASYMMERTIC if is_unsigned else QuantMode.SYMMERTIC
+        self.mode = mode_of_kind(dtype)
         self.eps = Tensor(eps, dtype="float32")
         self.step_size = Parameter(1.0, dtype="float32")
         self.zero_point = Tensor(0, dtype="int32")

@@ -14,7 +14,7 @@ from .min_max import (
     SyncMinMaxObserver,
 )
 from .observer_base import Observer
-from .utils import QuantMode, create_qparams
+from .utils import QuantMode, create_qparams, mode_of_kind
 
 __all__ = [
     "ExponentialMovingAverageObserver",
@@ -137,8 +137,7 @@ class PassiveObserver(Observer):
 
     def __init__(self, dtype, narrow_range=None, name=None):
         super().__init__(dtype, narrow_range, name)
-        is_unsigned = dtype.startswith("quint")
-        self.mode = QuantMode.ASYMMERTIC if is_unsigned else QuantMode.SYMMERTIC
+        self.mode = mode_of_kind(dtype)
         self.orig_scale = None
         self._scale = Tensor(0.0, dtype="float32")  # 0: not set
         self._zero_point = Tensor(0, dtype="int32")

@@ -7,19 +7,9 @@ import numpy as np
 
 from .. import _core, _quantized
 from .._core import Tensor
+from ..functional._integer_sums import MOST_BIAS
 
-# The least and the largest integer of each kind of dtype.
-_LIMITS = {
-    "qint8": (-128, 127),
-    "qint8_narrow": (-127, 127),
-    "quint8": (0, 255),
-    "qint32": (-(2**31), 2**31 - 1),
-    "qint4": (-8, 7),
-    "quint4": (0, 15),
-    "qint1": (0, 1),
-}
-_WITH_ZERO_POINT = ("quint8", "quint4")
-_BIAS_LIMIT = 2**30  # of a bias, so that an int32 holds its sum with that of products
+_KINDS = _core.quantized_kinds()
 
 
 class QuantMode(enum.Enum):
@@ -126,9 +116,14 @@ def limits_of(caller, kind):
     >>> limits_of("MinMaxObserver", "qint8_narrow")
     (-127, 127)
     """
-    if not isinstance(kind, str) or kind not in _LIMITS:
-        raise ValueError(f"{caller}: dtype must be one of {', '.join(_LIMITS)}, got {kind!r}")
-    return _LIMITS[kind]
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"{caller}: dtype must be one of {', '.join(_KINDS)}, got {kind!r}")
+    return _KINDS[kind][:2]
+
+
+def mode_of_kind(kind):
+    """The QuantMode of a kind of dtype: whether it has a zero point."""
+    return QuantMode.ASYMMERTIC if _KINDS[kind][2] else QuantMode.SYMMERTIC
 
 
 def create_qparams(mode=QuantMode.SYMMERTIC, dtype_meta=None, scale=None, zero_point=None):
@@ -161,9 +156,8 @@ def _of_grid(tensor):
     if grid is None:
         return create_qparams()
     kind, scale, zero_point = grid
-    if kind in _WITH_ZERO_POINT:
-        return create_qparams(QuantMode.ASYMMERTIC, kind, scale, zero_point)
-    return create_qparams(QuantMode.SYMMERTIC, kind, scale)
+    mode = mode_of_kind(kind)
+    return create_qparams(mode, kind, scale, zero_point if mode is QuantMode.ASYMMERTIC else None)
 
 
 def keep_grid(tensor, qparams):
@@ -196,7 +190,7 @@ def quantized_dtype(caller, qparams):
     else:
         scale = scale.reshape(-1).tolist()
         zero_point = np.int32(zero_point).reshape(-1).tolist()
-    if kind.startswith("quint"):
+    if mode_of_kind(kind) is QuantMode.ASYMMERTIC:
         return getattr(_quantized, kind)(scale, zero_point, axis=axis)
     if qparams.mode is QuantMode.ASYMMERTIC and np.any(zero_point):
         raise ValueError(
@@ -260,7 +254,7 @@ def fake_quant_bias(bias, inp, w_qat):
     scale = x_scale * w_scale
     if scale.size > 1:
         scale = scale.reshape(bias.shape)
-    result = _core.ops.fake_quant(bias, scale, 0, qmin=-_BIAS_LIMIT, qmax=_BIAS_LIMIT)
+    result = _core.ops.fake_quant(bias, scale, 0, qmin=-MOST_BIAS, qmax=MOST_BIAS)
     result.qparams.update(create_qparams(QuantMode.SYMMERTIC, "qint32", scale))
     return result
 

@@ -2,6 +2,7 @@
 
 import math
 
+from ... import _core
 from ... import functional as F  # noqa: N812
 
 
@@ -111,13 +112,13 @@ def grid_of(x):
     qparams = x.qparams
     if qparams.scale is None:
         return None
-    dtype = "uint8" if qparams.dtype_meta.startswith("quint") else "int8"
-    return qparams.scale, zero_point_of(qparams), dtype
+    return qparams.scale, zero_point_of(qparams), _core.dtype_storage()[qparams.dtype_meta]
 
 
 def check_no_zero_point(name, weight):
     """ValueError: a weight must have no zero point."""
-    if weight.qparams.dtype_meta.startswith("quint") or weight.qparams.mode.name == "ASYMMERTIC":
+    has_zero_point = _core.quantized_kinds()[weight.qparams.dtype_meta][2]
+    if has_zero_point or weight.qparams.mode.name == "ASYMMERTIC":
         raise ValueError(
             f"{name}: the weight must have no zero point, got {weight.qparams.dtype_meta}"
         )

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ...functional._integer_sums import MOST_BIAS
 from ..values import limits_of
 from ..writer import Value, exporter
 from .layers import turned
@@ -11,7 +12,6 @@ from .layers import turned
 _NEARLY_HALF = 0.4999999701976776  # of ops/records/Quantized.td: halves go away from 0
 _EXACT_BITS = 24  # integers of that many bits are float32
 _FAR = (1 << 31) - 1  # behind the end of each axis
-_MOST_BIAS = 1 << 30
 _BITS = 8  # of a weight; others have 4
 _BLOCKS = 21  # the opset with int4 and scales of blocks
 _BYTES = ("int8", "uint8")
@@ -186,7 +186,7 @@ def _quantized_conv(writer, row, x, weight, x_scale, x_zero, weight_scale, out_s
     sums, of_channels = _conv_sums(writer, row, x, weight, x_zero), writer.ints([-1, 1, 1])
     known = writer.array_of(bias.name)
     if known is None or known.any():
-        integers = _rounded(writer, bias, scale, None, -_MOST_BIAS, _MOST_BIAS)
+        integers = _rounded(writer, bias, scale, None, -MOST_BIAS, MOST_BIAS)
         integers = writer.node("Reshape", [writer.cast(integers, "int32"), of_channels])
         sums = writer.node("Add", [sums, integers])
     scale = writer.node("Reshape", [scale, of_channels])

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import functional as F  # noqa: N812
 from ... import module as M  # noqa: N812
+from ...functional._integer_sums import MOST_BIAS, deepest
 from ...module import qat
 from ...tensor import Parameter, Tensor
 from ...traced_module._passes.layers import FUNCTIONS, has_hooks
@@ -41,7 +42,6 @@ _FOLDED = {
     M.LinearBnRelu1d: ("linear", M.LinearRelu),
 }
 _SETTINGS = ("stride", "padding", "output_padding", "dilation", "groups")
-_MOST_BIAS = 2**30  # integers of a bias are within it; half of int32 is left to the products
 
 
 @dataclass(eq=False)
@@ -137,7 +137,7 @@ class Layer:
         """
         if self.bias is None:
             return np.zeros(self.weight.shape[self.channel_axis])
-        least = np.abs(self.bias) / (input_scale * (_MOST_BIAS - 1))
+        least = np.abs(self.bias) / (input_scale * (MOST_BIAS - 1))
         return least.reshape(self.groups, -1).max(0) if self.is_transposed else least
 
 
@@ -253,5 +253,4 @@ def _checked(layer):
 
 def is_too_deep(layer, dtype):
     """Whether sums of its products, with a bias, might leave int32."""
-    largest = 255 if dtype == "quint8" else 128
-    return layer.depth > (_MOST_BIAS - 1) // (largest * 128)
+    return layer.depth > deepest(dtype == "quint8")
