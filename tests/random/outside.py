@@ -50,11 +50,15 @@ def lines_of(program):
     exec(HEADER, names)
     tessera.seed(program.seed)
     for each in program.statements:
-        before = {name: names[name].numpy().copy() for name in each.uses} if each.outside else {}
+        # An index of a record's call may be beyond the end where other data was not, which is said
+        # by the call or when its result is read.
+        try:
+            before = _read(names, each.uses) if each.outside else {}
+        except IndexError:
+            return
         try:
             exec(each.text, names)
         except REFUSALS:
-            # An index of a record's call may be beyond the end where other data was not.
             if not each.outside or (each.outside == "numpy" and _does_not_fit(each, before)):
                 return
             raise
@@ -68,6 +72,10 @@ def lines_of(program):
             yield each, LIBRARIES[each.outside](each, before, got)
         except (*REFUSALS, ArithmeticError):  # the standard leaves such a call open
             yield each, None
+
+
+def _read(names, wanted):
+    return {name: names[name].numpy().copy() for name in wanted}
 
 
 def _run(statement, names):
