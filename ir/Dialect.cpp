@@ -1,5 +1,6 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/OpBridge.h"
 #include "ir/OpParts.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
@@ -46,8 +47,26 @@ void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
 
 void TessDialect::initialize() {
   addTypes<LowBitType, QuantizedType>();
-  addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
+  addOperations<ConstantOp, CustomOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
 #include "ir/OpParts.inc"
+}
+
+LogicalResult CustomOp::verify() {
+  const OpInfo *info = infoOf(*this);
+  if (!info || !info->origin)
+    return emitOpError("its library must be loaded, got none for ") << getRecord();
+  if (failed(verifyAttributes(*this)))
+    return failure();
+  llvm::Expected<Metas> inferred = opDefOf(*this).infer(metasOf(getInputs()), segmentsOf(*this));
+  if (!inferred)
+    return emitOpError(takeError(inferred.takeError()).second);
+  forgetExpressions(*inferred);
+  SmallVector<Type> types;
+  for (const TensorMeta &meta : *inferred)
+    types.push_back(typeOf(getContext(), meta));
+  if (!compatible(types, getOuts().getTypes()))
+    return emitOpError("results must have the types that inference gives, got ") << getOuts().getTypes();
+  return success();
 }
 
 LogicalResult FusionOp::verify() {

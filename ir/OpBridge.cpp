@@ -17,10 +17,17 @@ namespace tess::ir {
 static constexpr StringLiteral kSegments = "operandSegmentSizes";
 
 const OpInfo *infoOf(Operation *op) {
+  if (auto custom = dyn_cast<CustomOp>(op))
+    return findOp(custom.getRecord());
   OperationName name = op->getName();
   if (name.getDialectNamespace() != "tess")
     return nullptr;
   return findOp(name.stripDialect());
+}
+
+/// Whether an attribute is one of a row that no record made: to MLIR, all of these are discardable.
+static bool isOfRow(const OpInfo &info, StringRef name) {
+  return name == kSegments || llvm::any_of(info.attrs, [&](const AttrInfo &attr) { return name == attr.name; });
 }
 
 LogicalResult verifyAttributes(Operation *op) {
@@ -29,6 +36,8 @@ LogicalResult verifyAttributes(Operation *op) {
     if (llvm::is_contained(added, attr.getName().strref()))
       continue;
     const OpInfo &info = *infoOf(op);
+    if (info.origin && isOfRow(info, attr.getName()))
+      continue;
     auto known = llvm::map_to_vector(info.attrs, [](const AttrInfo &attr) -> StringRef { return attr.name; });
     return op->emitError() << info.name << ": attributes must be those of its record, got " << attr.getName().strref()
                            << nearName(attr.getName(), known);
@@ -180,7 +189,10 @@ static void createBody(OpBuilder &builder, Operation *op, const OpDef &def) {
 Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
                     ArrayRef<unsigned> segments, ArrayRef<TensorMeta> results) {
   MLIRContext *context = builder.getContext();
-  OperationState state(location, ("tess." + op.name()).str());
+  const bool isCustom = op.info().origin;
+  OperationState state(location, isCustom ? "tess.custom" : ("tess." + op.name()).str());
+  if (isCustom)
+    state.addAttribute("record", builder.getStringAttr(op.name()));
   state.addOperands(operands);
   addAttributes(builder, state, op);
   if (hasSeveralOpenGroups(op.info()))

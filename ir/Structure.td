@@ -23,6 +23,18 @@ def Tess_ConstantOp : Tess_StructureOp<"constant", [Pure]> {
   let assemblyFormat = "$value attr-dict `:` type($out)";
 }
 
+def Tess_CustomOp : Tess_StructureOp<"custom", [Pure]> {
+  let summary = "operator of a library";
+  let description = [{
+    An operator that a library or a frontend brought (ops/custom), by the name of its row. Its attributes are those of the row.
+    `%y = tess.custom "demo.scaled_relu"(%x) {scale = 2.0 : f64} : (tensor<?xf32>) -> tensor<?xf32>`
+  }];
+  let arguments = (ins StrAttr:$record, Variadic<Tess_Moved>:$inputs);
+  let results = (outs Variadic<Tess_Moved>:$outs);
+  let hasVerifier = 1;
+  let assemblyFormat = "$record `(` $inputs `)` attr-dict `:` functional-type($inputs, $outs)";
+}
+
 def Tess_FusionOp : Tess_StructureOp<"fusion", [Pure, IsolatedFromAbove, SingleBlock]> {
   let summary = "operators that become one kernel";
   let description = [{

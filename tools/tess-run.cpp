@@ -28,6 +28,7 @@ namespace {
 struct Arguments {
   std::string file, labels, profile, device;
   std::vector<std::string> inputs, outputs; // name=path
+  std::vector<std::string> libraries;
   unsigned repeat = 1, threads = 0;
   bool noCode = false, verify = false, test = false;
 };
@@ -276,6 +277,9 @@ Status Run::go() {
   if (arguments.threads)
     if (Status status = deploy::setNumThreads(arguments.threads); !status)
       return status;
+  for (const std::string &library : arguments.libraries)
+    if (Status status = deploy::loadLibrary(library); !status)
+      return status;
   deploy::LoadOptions options;
   options.verify = arguments.verify;
   options.allowCode = !arguments.noCode;
@@ -311,6 +315,7 @@ int main(int argc, char **argv) {
   app.add_option("file", arguments.file, "the .tess file")->required();
   app.add_option("--input", arguments.inputs, "<name>=<file>.npy; the name may be left out when there is one input");
   app.add_option("--output", arguments.outputs, "<name>=<file>.npy; outputs that are not named are not written");
+  app.add_option("--library", arguments.libraries, "a library of operators that the file uses");
   app.add_option("--repeat", arguments.repeat, "runs to time; each goes on with the state of the one before")
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--labels", arguments.labels, "<file>.npy of class numbers: prints the accuracy of the first output");

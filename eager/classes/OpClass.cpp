@@ -29,7 +29,7 @@ static OpDef withNeutralSizes(const OpDef &op) {
     if (attr.axisOf >= 0)
       result.set(attr.name, firstAxes(op.attr(attr.name)));
     else if (attr.hasDefault && keepsDefaults)
-      result.set(attr.name, attr.defaultValue());
+      result.set(attr.name, defaultOf(attr));
     else if (attr.kind == AttrKind::I64List)
       result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
     else if (attr.kind == AttrKind::I64)

@@ -1,6 +1,7 @@
 //===- Deploy.cpp - run a .tess file from C++ -----------------------------===//
 #include "tessera/deploy.h"
 #include "frontends/cc/PickExecutable.h"
+#include "ops/custom/Registry.h"
 #include "ops/vocabulary/Error.h"
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/Devices.h"
@@ -410,6 +411,11 @@ llvm::Error Model::Impl::read(llvm::StringRef name, const LoadOptions &given) {
       return error;
   }
   return readMetadata();
+}
+
+Status loadLibrary(const std::string &path) {
+  auto operators = tess::custom::loadLibrary(path);
+  return operators ? Status() : toStatus(operators.takeError());
 }
 
 Status Model::load(const std::string &path, Model &model, const LoadOptions &options) {

@@ -18,9 +18,15 @@ int OpInfo::inPlaceOperand() const {
   return isPlain ? int(operand) : -1;
 }
 
+AttrValue defaultOf(const AttrInfo &attr) {
+  if (attr.heldDefault)
+    return *attr.heldDefault;
+  return attr.hasDefault ? attr.defaultValue() : AttrValue();
+}
+
 OpDef::OpDef(const OpInfo &info) : opInfo(&info) {
   for (const AttrInfo &attr : info.attrs)
-    attrs.push_back(attr.hasDefault ? attr.defaultValue() : AttrValue());
+    attrs.push_back(defaultOf(attr));
 }
 
 OpDef OpDef::get(llvm::StringRef name) {
@@ -44,7 +50,7 @@ const AttrValue &OpDef::attr(llvm::StringRef name) const {
 
 AttrValue neutralNumber(const AttrInfo &attr) {
   if (attr.hasDefault)
-    return attr.defaultValue();
+    return defaultOf(attr);
   return attr.kind == AttrKind::F64 ? AttrValue(1.0) : AttrValue(1);
 }
 

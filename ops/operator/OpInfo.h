@@ -13,12 +13,18 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
+#include <string>
+
 namespace tess {
 
 class OpDef;
 class SubgraphBuilder;
 struct Notation;
 struct OpInfo;
+
+namespace custom {
+class Operator;
+} // namespace custom
 
 /// How many operands or results a group has: one, at most one, any number.
 enum class Arity : uint8_t { One, Optional, Variadic };
@@ -71,7 +77,11 @@ struct AttrInfo {
   bool isSet = false;
   /// How the number of an F64 must fit, which whoever applies the operator to tensors checks (eager/stack).
   Fit fit = Fit::Free;
+  /// The default of a row that no record made, in the place of `defaultValue`.
+  const AttrValue *heldDefault = nullptr;
 };
+/// The default of an attribute; None where it has none.
+AttrValue defaultOf(const AttrInfo &attr);
 /// A valid value of a runtime attribute, for code that gets the true one with each run.
 AttrValue neutralNumber(const AttrInfo &attr);
 
@@ -190,6 +200,12 @@ using GradientFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef 
 /// Completes attributes from operands (negative axes, tensor-valued shapes): shared by binding and C++ API.
 using NormaliseFn = llvm::Error (*)(OpDef &, llvm::ArrayRef<TensorMeta>);
 
+/// Where a row comes from that no record made.
+struct OpOrigin {
+  std::string library, version;
+  std::string path; // empty: functions of this process
+};
+
 /// The sharding rule, from the signature: symbols that may be split, symbols that give partial sums.
 struct ShardingInfo {
   llvm::ArrayRef<uint8_t> splittable;
@@ -260,6 +276,10 @@ struct OpInfo {
   bool roundsToGrid;
   /// Whether a number of an attribute must fit the dtype of the result.
   bool fitsNumbers;
+  /// Null for rows of records.
+  const OpOrigin *origin = nullptr;
+  /// The functions of a library that compute it (ops/custom); null: there are none.
+  const custom::Operator *custom = nullptr;
 
   /// A view of all elements in their order.
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }
@@ -280,5 +300,8 @@ struct OpInfo {
 [[gnu::weak]] const OpInfo *findOp(llvm::StringRef name);
 /// By OpDef name ("Softmax"); null when there is none.
 const OpInfo *findOpDef(llvm::StringRef opdefName);
+/// Adds rows beside those of the records, with their ids, so that findOp() finds them; they live for ever and their
+/// names have a dot. InvalidArgument where a name is taken: then none is added. Thread-safe.
+[[gnu::weak]] llvm::Error addOps(llvm::ArrayRef<OpInfo *> rows);
 
 } // namespace tess

@@ -17,12 +17,19 @@
 
 namespace tess {
 
+/// The version of the library that an operator is of, before its attributes.
+static constexpr llvm::StringLiteral kLibraryField = "library";
+
 std::string OpDef::serialize() const {
   std::string text = opInfo->name;
   if (opInfo->version > 1)
     text += "@" + std::to_string(opInfo->version);
   text += "{";
   const char *separator = "";
+  if (opInfo->origin) {
+    text += kLibraryField.str() + "=" + AttrValue(opInfo->origin->version).toText();
+    separator = ", ";
+  }
   for (unsigned i = 0; i < attrs.size(); ++i) {
     if (attrs[i].kind() == AttrKind::None || attrs[i].kind() == AttrKind::Body)
       continue;
@@ -142,6 +149,19 @@ static llvm::Expected<const Split *> upgrade(const OpText &text, const OpHistory
   return split;
 }
 
+/// The error of an operator whose name nobody knows.
+static llvm::Error unknown(llvm::StringRef name, llvm::StringRef body) {
+  auto [library, rest] = name.split('.');
+  if (rest.empty())
+    return makeError(ErrorCode::Unimplemented,
+                     "operator: name must be known, got '" + name + "', written by a newer Tessera or damaged");
+  llvm::StringRef version = body.trim();
+  version = version.consume_front(kLibraryField) ? version.ltrim("= ").split(',').first.split('}').first : "";
+  return makeError(ErrorCode::Unimplemented, "operator: library " + library +
+                                                 (version.empty() ? "" : " (written with version " + version + ")") +
+                                                 " must be loaded, got none for '" + name + "'");
+}
+
 static llvm::Expected<OpText> readName(llvm::StringRef text) {
   llvm::StringRef body = text.trim();
   size_t brace = body.find('{');
@@ -153,8 +173,7 @@ static llvm::Expected<OpText> readName(llvm::StringRef text) {
     return malformed(text);
   const OpInfo *info = findOp(name);
   if (!info)
-    return makeError(ErrorCode::Unimplemented,
-                     "operator: name must be known, got '" + name + "', written by a newer Tessera or damaged");
+    return unknown(name, body.drop_front(brace + 1));
   unsigned newest = historyOf(*info).version;
   if (version < 1 || version > newest)
     return makeError(ErrorCode::Unimplemented, name + ": version must be in [1, " + llvm::Twine(newest) + "], got " +
@@ -175,6 +194,8 @@ llvm::Expected<StoredOp> parseStored(llvm::StringRef text) {
     return std::move(e);
   llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 8> values;
   for (auto [key, value] : fields) {
+    if (info.origin && key == kLibraryField)
+      continue;
     const auto *attr = llvm::find_if(info.attrs, [k = key](const AttrInfo &a) { return k == a.name; });
     if (attr == info.attrs.end()) { // make reports the names that there are
       values.emplace_back(key, AttrValue());

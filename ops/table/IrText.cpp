@@ -84,7 +84,7 @@ static std::string attributesText(const OpDef &op, llvm::ArrayRef<unsigned> segm
   std::map<std::string, std::string> texts;
   for (auto [index, info] : llvm::enumerate(op.info().attrs))
     if (const AttrValue &value = op.attr(unsigned(index));
-        value.kind() != AttrKind::None && !(info.hasDefault && value == info.defaultValue()))
+        value.kind() != AttrKind::None && !(info.hasDefault && value == defaultOf(info)))
       texts[info.name] = attributeText(value);
   if (llvm::count_if(op.info().operands, [](const OperandInfo &o) { return o.arity != Arity::One; }) > 1)
     texts["operandSegmentSizes"] = arrayText("i32", segments);

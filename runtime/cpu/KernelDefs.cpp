@@ -34,6 +34,7 @@ constexpr KernelDef kTable[] = {
     {"weight_only_linear", Contraction, prepareWeightOnlyLinear, packWeightOnlyInput},
     {"attention", Contraction, prepareAttention},
     {"attention_backward", Contraction, prepareAttentionBackward},
+    {"custom", Library, prepareCustom},
     {"avg_pool2d", Library, prepareAvgPool2d},
     {"avg_pool2d_backward", Library, prepareAvgPool2dBackward},
     {"cholesky", Library, prepareCholesky},

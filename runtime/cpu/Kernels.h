@@ -27,6 +27,8 @@ llvm::Error packWeightOnlyInput(const PrepareRequest &request, unsigned input, l
                                 const void *from, void *to);
 // QuantizedConv.cpp
 llvm::Expected<PreparedRef> prepareQuantizedConv(const PrepareRequest &request);
+// CustomKernel.cpp: operators of libraries.
+llvm::Expected<PreparedRef> prepareCustom(const PrepareRequest &request);
 // AddProducts.cpp
 llvm::Expected<PreparedRef> prepareAddProducts(const PrepareRequest &request);
 

@@ -60,10 +60,11 @@ template <typename T>
 concept Number = std::is_arithmetic_v<T>;
 
 /// The default of an attribute, which is not written.
-AttrValue defaultOf(const AttrInfo &info) { return info.hasDefault ? info.defaultValue() : AttrValue(); }
 
 /// Set in the number of an attribute that is written as text, because it has expressions, whose handles are of this
 /// process.
+/// Stands for the id of an operator that is written by its name.
+constexpr uint16_t kNamedOp = 0xFFFF;
 constexpr uint8_t kIsText = 0x80;
 
 class Writer {
@@ -105,7 +106,10 @@ private:
 };
 
 void Writer::value(const OpDef &op) {
-  raw(uint16_t(op ? op.info().id + 1 : 0));
+  const bool isNamed = op && op.info().origin; // ids of such rows are of this process
+  raw(uint16_t(isNamed ? kNamedOp : op ? op.info().id + 1 : 0));
+  if (isNamed)
+    value(std::string(op.info().name));
   llvm::SmallVector<unsigned, 4> given;
   for (unsigned i = 0; op && i < op.numAttrs(); ++i)
     if (!(op.attr(i) == defaultOf(op.info().attrs[i])))
@@ -247,11 +251,21 @@ private:
 };
 
 void Reader::value(OpDef &op) {
-  unsigned id = raw<uint16_t>(), given = raw<uint8_t>();
-  ok = ok && id <= allOps().size() && (id || !given);
-  if (!ok || !id)
+  unsigned id = raw<uint16_t>();
+  const OpInfo *found = nullptr;
+  if (std::string name; ok && id == kNamedOp) {
+    value(name);
+    found = findOp(name);
+    ok = ok && found;
+  } else {
+    ok = ok && id <= allOps().size();
+    found = ok && id ? &allOps()[id - 1] : nullptr;
+  }
+  unsigned given = raw<uint8_t>();
+  ok = ok && (found || !given);
+  if (!ok || !found)
     return;
-  const OpInfo &info = allOps()[id - 1];
+  const OpInfo &info = *found;
   op = OpDef(info);
   while (ok && given--) {
     unsigned place = raw<uint8_t>(), index = place & ~kIsText;

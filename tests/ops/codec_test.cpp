@@ -22,11 +22,11 @@ static void checkRoundTrip(const OpDef &op) {
 static AttrValue otherValue(const AttrInfo &attr) {
   switch (attr.kind) {
   case AttrKind::I64:
-    return attr.hasDefault && attr.defaultValue() == AttrValue(1) ? AttrValue(2) : AttrValue(1);
+    return attr.hasDefault && defaultOf(attr) == AttrValue(1) ? AttrValue(2) : AttrValue(1);
   case AttrKind::F64:
     return AttrValue(0.375);
   case AttrKind::Bool:
-    return AttrValue(!attr.hasDefault || !attr.defaultValue().boolean());
+    return AttrValue(!attr.hasDefault || !defaultOf(attr).boolean());
   case AttrKind::Str:
     return attr.cases.empty() ? AttrValue("a, {b} = \"c\"") : AttrValue(attr.cases.back());
   case AttrKind::I64List:

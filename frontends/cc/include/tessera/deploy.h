@@ -183,6 +183,10 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
+/// Loads a library of operators (tessera/custom_op.h), which files may name from then on; it stays loaded. NotFound
+/// where it cannot be opened, Unimplemented where it was built for another version, InvalidArgument for what it says.
+Status loadLibrary(const std::string &path);
+
 /// A loaded file. Thread-safe once loaded. Tensors that the dumped function updates (of a random generator, an
 /// optimizer, a running mean) are state of the model: it starts with the values in the file, and each run of any of its
 /// sessions goes on from the one before. Two loads of a file have separate states.
