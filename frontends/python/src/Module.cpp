@@ -29,4 +29,5 @@ NB_MODULE(_core, module) {
   initPythonState(module);
   initCallWatch(module);
   initSavedRecords(module);
+  initCustomOps(module);
 }

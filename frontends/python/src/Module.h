@@ -31,5 +31,6 @@ void initUserLines(nb::module_ &module);
 void initPythonState(nb::module_ &module);
 void initCallWatch(nb::module_ &module);
 void initSavedRecords(nb::module_ &module);
+void initCustomOps(nb::module_ &module);
 
 } // namespace tess::python

@@ -18,6 +18,7 @@
 #include "eager/dispatch/InPlace.h"
 #include "eager/stack/GraphValue.h"
 #include "eager/tracing/Recorder.h"
+#include "ops/custom/CustomOp.h"
 #include "ops/table/Docs.h"
 #include "ops/table/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
@@ -39,7 +40,7 @@ const OpFunction &functionOf(const OpInfo &info) { return *reinterpret_cast<OpFu
 
 bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py_None; }
 
-const char *ArgumentReader::nameOf(unsigned i) const { return pythonSurfaceOf(*function.info).parameters[i]; }
+const char *ArgumentReader::nameOf(unsigned i) const { return function.parameters[i]; }
 
 /// The name of the argument of operators whose result may take an operand's memory; it is passed by name only.
 static constexpr const char *kInPlace = "inplace";
@@ -205,8 +206,7 @@ static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const
   PyObject *target = reader.argument(function.inPlace);
   if (!isTensor(target))
     return PyErr_Format(PyExc_TypeError, "%s: %s must be a Tensor to be written in place, got %s",
-                        function.info->pythonName, pythonSurfaceOf(*function.info).parameters[function.inPlace],
-                        Py_TYPE(target)->tp_name);
+                        function.info->pythonName, function.parameters[function.inPlace], Py_TYPE(target)->tp_name);
   llvm::ArrayRef<unsigned> segments = function.info->simple ? llvm::ArrayRef<unsigned>() : reader.segments;
   if (llvm::Error e = eager::applyInPlace(op, reader.operands, segments))
     return raiseRefusal(std::move(e));
@@ -356,7 +356,7 @@ PyObject *functionModule(PyObject *self, void *) {
 std::string defaultText(const AttrInfo &attr) {
   if (!attr.hasDefault)
     return attr.isOptional ? "=None" : "";
-  AttrValue value = attr.defaultValue();
+  AttrValue value = defaultOf(attr);
   switch (value.kind()) {
   case AttrKind::Bool:
     return value.boolean() ? "=True" : "=False";
@@ -371,9 +371,10 @@ std::string defaultText(const AttrInfo &attr) {
   }
 }
 
-std::string signatureText(const OpInfo &info) {
+std::string signatureText(const OpFunction &function) {
+  const OpInfo &info = *function.info;
   std::string text;
-  const auto *parameter = pythonSurfaceOf(info).parameters.begin();
+  const auto *parameter = function.parameters.begin();
   auto add = [&](const std::string &value) { text += (text.empty() ? "" : ", ") + std::string(*parameter++) + value; };
   for (const OperandInfo &operand : info.operands)
     add(operand.arity == Arity::Optional ? "=None" : "");
@@ -385,16 +386,19 @@ std::string signatureText(const OpInfo &info) {
 }
 
 PyObject *functionSignature(PyObject *self, void *) {
-  return PyUnicode_FromString(signatureText(*reinterpret_cast<OpFunction *>(self)->info).c_str());
+  return PyUnicode_FromString(signatureText(*reinterpret_cast<OpFunction *>(self)).c_str());
 }
 
 /// The signature, then the generated text.
-std::string documentation(const OpInfo &info) {
-  return std::string(info.pythonName) + signatureText(info) + "\n\n" + docstringOf(info);
+std::string documentation(const OpFunction &function) {
+  const OpInfo &info = *function.info;
+  if (info.custom)
+    return std::string(info.pythonName) + signatureText(function) + "\n\n" + info.custom->documentation();
+  return std::string(info.pythonName) + signatureText(function) + "\n\n" + docstringOf(info);
 }
 
 PyObject *functionDoc(PyObject *self, void *) {
-  return PyUnicode_FromString(documentation(*reinterpret_cast<OpFunction *>(self)->info).c_str());
+  return PyUnicode_FromString(documentation(*reinterpret_cast<OpFunction *>(self)).c_str());
 }
 
 PyGetSetDef functionProperties[] = {
@@ -412,6 +416,18 @@ PyMemberDef functionMembers[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
+/// The names of its parameters: a record says what Python calls them, others have those of operands and attributes.
+llvm::ArrayRef<const char *> parametersOf(const OpInfo &info) {
+  if (!info.origin)
+    return pythonSurfaceOf(info).parameters;
+  auto *names = new std::vector<const char *>; // as long as the row
+  for (const OperandInfo &operand : info.operands)
+    names->push_back(operand.name);
+  for (const AttrInfo &attr : info.attrs)
+    names->push_back(attr.name);
+  return *names;
+}
+
 PyObject *makeFunction(const OpInfo &info) {
   auto *function = reinterpret_cast<OpFunction *>(functionType->tp_alloc(functionType, 0));
   if (!function)
@@ -424,8 +440,9 @@ PyObject *makeFunction(const OpInfo &info) {
   function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
   function->inPlace = info.inPlaceOperand();
   function->hasSizes = info.hasSizes();
+  function->parameters = parametersOf(info);
   function->names = PyTuple_New(function->numParameters);
-  for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
+  for (auto [i, name] : llvm::enumerate(function->parameters))
     PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));
   return reinterpret_cast<PyObject *>(function);
 }
@@ -465,6 +482,14 @@ bool initOpFunction(nb::module_ &module) {
       ops.attr(info.pythonName) = function;
   }
   return true;
+}
+
+PyObject *addedFunction(const OpInfo &info) {
+  if (info.id >= functions.size())
+    functions.resize(info.id + 1, nullptr);
+  if (!functions[info.id])
+    functions[info.id] = makeFunction(info);
+  return Py_XNewRef(functions[info.id]);
 }
 
 bool addMethods(PyTypeObject *type) {

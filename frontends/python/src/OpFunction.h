@@ -13,13 +13,14 @@ struct OpFunction {
   const OpInfo *info;
   const OpDef *prototype; // every attribute at its default
   unsigned numParameters;
-  unsigned numHidden;  // results that Python does not see
-  bool isSingle;       // one Tensor, not a tuple
-  bool hasSizes;       // attributes that a recording writes down as the call gives them
-  int inPlace;         // the operand whose memory `inplace=True` writes; -1: there is no such argument
-  PyObject *names;     // tuple of interned strings: operands, then attributes
-  PyObject *otherwise; // of callOtherwise(); null: nothing
-  PyObject *weakRefs;  // weak references to it, which Python keeps here
+  unsigned numHidden; // results that Python does not see
+  bool isSingle;      // one Tensor, not a tuple
+  bool hasSizes;      // attributes that a recording writes down as the call gives them
+  int inPlace;        // the operand whose memory `inplace=True` writes; -1: there is no such argument
+  llvm::ArrayRef<const char *> parameters; // their names
+  PyObject *names;                         // tuple of interned strings: operands, then attributes
+  PyObject *otherwise;                     // of callOtherwise(); null: nothing
+  PyObject *weakRefs;                      // weak references to it, which Python keeps here
 };
 
 /// Reads the arguments of one call; methods return false with an exception set.
@@ -64,6 +65,9 @@ const OpFunction &functionOf(const OpInfo &info);
 /// what a recording writes down for it, if that is another.
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<eager::Operand> operands,
                         llvm::ArrayRef<unsigned> segments, const OpDef *recorded = nullptr);
+
+/// The callable of an operator that no record declares, a new reference; it is made once.
+PyObject *addedFunction(const OpInfo &info);
 
 /// The methods that records name.
 bool addMethods(PyTypeObject *type);

@@ -2,6 +2,9 @@
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Module.h"
 
+#include "ops/custom/CustomOp.h"
+#include "ops/graphs/Control.h"
+
 #include <nanobind/stl/string.h>
 
 namespace tess::python {
@@ -13,7 +16,7 @@ nb::dict parameterRow(const AttrInfo &attr) {
   row["name"] = attr.name;
   row["runtime"] = attr.isRuntime;
   row["optional"] = attr.isOptional;
-  row["default"] = attr.hasDefault ? nb::steal(fromAttr(attr.defaultValue())) : nb::none();
+  row["default"] = attr.hasDefault ? nb::steal(fromAttr(defaultOf(attr))) : nb::none();
   row["has_default"] = attr.hasDefault;
   nb::list cases;
   for (const char *name : attr.cases)
@@ -99,6 +102,8 @@ nb::dict opRow(const OpInfo &info) {
   row["counts_elements"] = info.scalar && countsElements(*info.scalar);
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
+  row["maps_batch"] =
+      info.custom && !info.custom->isBackward(info) && (info.custom->functions().flags & TESS_MAPS_BATCH) != 0;
   row["signature"] = info.signature ? info.signature->text : "";
   row["sharding"] = shardingRow(info);
   row["operands"] = operands;
@@ -112,6 +117,12 @@ nb::list opTable() {
   for (const OpInfo &info : allOps())
     table.append(opRow(info));
   return table;
+}
+
+/// The row of an operator by its name, those that no record declares too; None where there is none.
+nb::object rowOf(const std::string &name) {
+  const OpInfo *info = findOp(name);
+  return info && !control::hasBody(*info) ? nb::object(opRow(*info)) : nb::none();
 }
 
 nb::dict dtypeTable() {
@@ -143,6 +154,7 @@ nb::dict quantizedKinds() {
 
 void initRecordTable(nb::module_ &module) {
   module.def("op_table", &opTable, "One dict for each operator.");
+  module.def("op_row", &rowOf, nb::arg("name"), "The dict of an operator; None where there is none of the name.");
   module.def("dtype_table", &dtypeTable,
              "The name of each dtype that is not quantized, by its short name, in the order of their values.");
   module.def("dtype_storage", &dtypeStorage,

@@ -82,7 +82,9 @@ from .tensor import Parameter, Tensor, asarray, tensor
 from .utils.counters import cache_stats
 
 if TYPE_CHECKING:
-    from . import data, distributions, hub, onnx, quantization, traced_module
+    from . import data, distributions, hub, onnx, operator, ops, quantization, traced_module
+    from ._custom.decorator import custom_op
+    from ._custom.registry import load_library
 
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()
@@ -113,7 +115,10 @@ _full_sync = sync
 
 
 # Imported with their first use.
-_LATE = ("data", "distributions", "hub", "onnx", "quantization", "traced_module")
+_LATE = (
+    "data", "distributions", "hub", "onnx", "operator", "ops", "quantization", "traced_module",
+)  # fmt: skip
+_LATE_FUNCTIONS = {"custom_op": "._custom.decorator", "load_library": "._custom.registry"}
 
 
 def __getattr__(name):
@@ -121,6 +126,8 @@ def __getattr__(name):
         return getattr(dtype, name)
     if name in _LATE:
         return importlib.import_module(f".{name}", __name__)
+    if name in _LATE_FUNCTIONS:
+        return getattr(importlib.import_module(_LATE_FUNCTIONS[name], __name__), name)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
 
 
@@ -140,6 +147,7 @@ __all__ = [
     "complex64",
     "config",
     "core",
+    "custom_op",
     "data",
     "device",
     "distributions",
@@ -178,10 +186,13 @@ __all__ = [
     "is_rocm_available",
     "jit",
     "load",
+    "load_library",
     "logger",
     "module",
     "no_grad",
     "onnx",
+    "operator",
+    "ops",
     "optimizer",
     "quantization",
     "random",

@@ -14,9 +14,9 @@ from . import _mapping_rules as rules
 
 
 @functools.cache
-def records():
-    """What the records say, by name."""
-    return {row["name"]: row for row in _core.op_table()}
+def record(name):
+    """What the record of an operator says, or its library; None where there is none."""
+    return _core.op_row(name)
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Mapping:
 
     def is_possible(self):
         """Whether all its operators have records; loops have none."""
-        return all(row[0] in records() for row in self.view["operators"])
+        return all(record(row[0]) is not None for row in self.view["operators"])
 
     def apply(self, arguments, size):
         """(tensor, whether it is mapped) for each result, of `size` elements."""
@@ -81,7 +81,7 @@ class Mapping:
         tensors, mapped = [t for t, _ in given], [m for _, m in given]
         metas = [[(self.values[n]["shape"], self.values[n]["dtype"]) for n in numbers]
                  for numbers in (inputs, outputs)]  # fmt: skip
-        call = Call(records()[name], attributes, tensors, mapped, *metas, size)
+        call = Call(record(name), attributes, tensors, mapped, *metas, size)
         if not any(mapped):
             return [(result, False) for result in call.apply(tensors)]
         return [(result, True) for result in _mapped(call)]

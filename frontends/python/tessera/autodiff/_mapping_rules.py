@@ -14,6 +14,8 @@ _PER_AXIS = {"starts": 0, "stops": "size", "steps": 1, "low": 0, "high": 0}
 def of(call):
     """The rules that may apply, the cheapest first."""
     record = call.record
+    if record["maps_batch"]:
+        return [batched]
     if record["view"]:
         return [_VIEWS[record["view"]]]
     if record["lowering"] == "elementwise":
@@ -88,6 +90,12 @@ def whole(call):
         for number, (shape, _) in enumerate(call.operands)
     ]
     return call.apply(tensors, _shifted(call))
+
+
+def batched(call):
+    """An operator that computes elements along a new first axis by itself."""
+    tensors = [_repeated(call, number) for number in range(len(call.tensors))]
+    return call.apply(tensors, call.attributes)
 
 
 def reduction(call):

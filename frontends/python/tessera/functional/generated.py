@@ -4,13 +4,25 @@ import copyreg
 
 from .. import _core
 
+_LIBRARIES = "tessera.ops."
 
-def operator(name):
+
+def operator(name, library=None):
     """The operator of a Python name: what a copy or a pickle of it becomes."""
-    return getattr(_core.ops, name)
+    if library is None:
+        return getattr(_core.ops, name)
+    from .. import ops
+
+    return getattr(getattr(ops, library), name)
 
 
-copyreg.pickle(type(_core.ops.add), lambda function: (operator, (function.__name__,)))
+def _reduced(function):
+    module, name = function.__module__, function.__name__
+    library = [module.removeprefix(_LIBRARIES)] if module.startswith(_LIBRARIES) else []
+    return operator, (name, *library)
+
+
+copyreg.pickle(type(_core.ops.add), _reduced)
 
 
 def export(namespace):

@@ -1,0 +1,1 @@
+"""Operators that users bring: libraries of them, and operators written in Python."""

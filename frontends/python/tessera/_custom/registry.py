@@ -1,0 +1,82 @@
+"""All operators that libraries and Python functions brought, by name."""
+
+import os
+import threading
+
+from .. import _core
+from .calls import callable_of
+
+_lock = threading.Lock()
+_namespaces = {}  # name of a library: Namespace
+
+
+class Namespace:
+    """The operators of one library, as attributes."""
+
+    def __init__(self, name):
+        self.__name__ = name
+        self._operators = {}  # name: callable
+        self._rows = {}  # name: what the library says
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["_operators"][name]
+        except KeyError:
+            known = ", ".join(sorted(self._operators)) or "none"
+            message = f"ops.{self.__name__}: operator must be among {known}, got {name!r}"
+            raise AttributeError(message) from None
+
+    def __dir__(self):
+        return sorted(self._operators)
+
+    def __repr__(self):
+        return f"<tessera.ops.{self.__name__}: {', '.join(dir(self))}>"
+
+
+def namespaces():
+    """The libraries that are there: {name: Namespace}."""
+    return dict(_namespaces)
+
+
+def row_of(name):
+    """What the operator "library::name" says of itself; None where there is none."""
+    library, _, operator = name.partition("::")
+    found = _namespaces.get(library)
+    return found and found._rows.get(operator)
+
+
+def add(rows):
+    """Shows operators, given as `_core` describes them. Returns their callables, in this order."""
+    made = []
+    with _lock:
+        for row in rows:
+            library, _, name = row["name"].partition("::")
+            namespace = _namespaces.setdefault(library, Namespace(library))
+            function = namespace._operators.get(name)
+            if function is None:
+                function = namespace._operators[name] = callable_of(row)
+                namespace._rows[name] = row
+            made.append(function)
+    return made
+
+
+def load_library(path):
+    """Loads a library of operators, which `tessera.ops` has from then on.
+
+    A library is a shared object that was built from `tessera/custom_op.h`. It stays loaded to the
+    end of the process; loading it again gives what is there.
+
+    Args:
+        path: its file.
+
+    Returns:
+        The Namespace of its operators: `ops.<library>`.
+
+    Raises:
+        FileNotFoundError: it cannot be opened, or is no library of operators.
+        NotImplementedError: it was built for another version of the border.
+        ValueError: an operator says what is not allowed, or has the name of another one.
+    """
+    rows = _core.load_library(os.fspath(path))
+    add(rows)
+    return _namespaces[rows[0]["library"]] if rows else Namespace(os.fspath(path))
