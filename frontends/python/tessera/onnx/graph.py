@@ -2,6 +2,7 @@
 
 from .. import _core
 from .constants import constant_array
+from .integer_chains import with_integer_chains
 from .node import Node
 from .package import defs
 from .registry import find
@@ -37,7 +38,8 @@ class Graph:
         for name in self.inputs:
             if name not in self.constants:
                 self.known.pop(name, None)
-        self.steps = [step for node in proto.node for step in self._step(node)]
+        steps = [step for node in proto.node for step in self._step(node)]
+        self.steps = with_integer_chains(steps, self.outputs, _Step)
         self._find_last_uses()
 
     def _add_constant(self, name, array):

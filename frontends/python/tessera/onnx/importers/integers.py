@@ -75,23 +75,32 @@ def conv_sums(node, x, x_zero, weight, weight_zero, places):
     that the zero points are; that of weights may have one for each output channel. Borders have the
     zero point of x.
     """
-    windows = Windows(node, x.shape[2:], weight.shape[2:])
-    axes, padding = len(windows.low), windows.low
+    axes = weight.ndim - 2
     if axes not in (1, 2, 3):
         node.refuse("x must have 1 to 3 spatial axes", axes)
     x_zero = zero_point(node, places[0], x_zero)
     offset = 128 if weight.dtype.name == "uint8" else 0  # the operator's weights are int8
     weight_zero = zero_point(node, places[1], weight_zero, offset)
     weight = cast(cast(weight, "int32") - offset, "int8") if offset else weight
-    if not windows.is_even():
-        x, padding = _bordered(x, x_zero, windows), [0] * axes
-    sizes = windows.strides, padding, windows.dilations, node["group"]
+    x, *windows = even_windows(node, x, weight, x_zero)
+    sizes = *windows, node["group"]
     function = getattr(_ops, f"integer_conv{axes}d")
     total = function(x, weight, x_zero, *sizes)
     if weight_zero is None:
         return total
     ones = _ops.full([node["group"], *weight.shape[1:]], 1, "int8")
     return _less_windows(total, function(x, ones, x_zero, *sizes), weight_zero)
+
+
+def even_windows(node, x, weight, x_zero):
+    """(x, strides, padding, dilations) of a convolution: borders of x that are not even are its
+    elements then, with its zero point, an int or a tensor; None is 0.
+    """
+    windows = Windows(node, x.shape[2:], weight.shape[2:])
+    if windows.is_even():
+        return x, windows.strides, windows.low, windows.dilations
+    x = _bordered(x, x_zero, windows)
+    return x, windows.strides, [0] * len(windows.low), windows.dilations
 
 
 def _bordered(x, zero, windows):

@@ -42,13 +42,16 @@ def _range_of(element_type, dtype):
 
 
 def stored_integers(node, ratio, zero, element_type):
-    """round(ratio) + zero, halves to even, within the range of the type."""
+    """round(ratio) + zero, halves to even, within the range of the type: at most 16 bits, with
+    which float32 is exact.
+    """
     dtype = dtype_of(element_type, str(node))
     if dtype.startswith("float8"):
         return convert(node, ratio, element_type, node["saturate"] != 0)
     low, high = _range_of(element_type, dtype)
-    whole = _ops.round(cast(ratio, "float64"))
-    whole = whole if zero is None else whole + cast(zero, "float64")
+    wide = "float64" if ratio.dtype.name == "float64" else "float32"
+    whole = _ops.round(cast(ratio, wide))
+    whole = whole if zero is None else whole + cast(zero, wide)
     return cast(_ops.clip(whole, float(low), float(high)), dtype)
 
 
