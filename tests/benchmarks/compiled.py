@@ -38,15 +38,19 @@ def functions_of(adapters, method, network, title):
     return found
 
 
-def check(title, network, found):
-    """Raises RuntimeError unless all have computed the same."""
+def largest_error(ours, theirs):
+    """Largest difference, as a part of the largest element."""
+    return np.abs(ours - theirs).max() / np.abs(ours).max()
+
+
+def check(title, found, tolerance, error=largest_error):
+    """Raises RuntimeError unless all have computed the same: `error` of two arrays is at most
+    `tolerance`.
+    """
     (first, wanted), *others = ((column, arrays) for column, (arrays, _) in found.items())
     for column, arrays in others:
         for ours, theirs in zip(wanted, arrays, strict=True):
-            largest = np.abs(ours).max()
-            if ours.shape != theirs.shape or not (
-                np.abs(ours - theirs).max() <= TOLERANCES[network.dtype] * largest
-            ):
+            if ours.shape != theirs.shape or not error(ours, theirs) <= tolerance:
                 raise RuntimeError(f"bench: {title}: {column} computes what {first} does not")
 
 
@@ -57,32 +61,40 @@ def row_of(title, values, unit, limit=None):
     return Row(title, values.get("Tessera"), unit, best, peers=theirs, limit=limit)
 
 
-def timed(title, method, network, is_exact=True, rounds=ROUNDS, seconds=SECONDS):
-    """The Row of one network, in ms."""
+def timed(title, method, network, agree=None, limit=limits.seconds, rounds=ROUNDS,
+          seconds=SECONDS):  # fmt: skip
+    """The Row of one network, in ms. `agree` is (tolerance, error) as check() takes them, None:
+    that of the dtype; `limit` gives the least seconds of a call of the network, or None.
+    """
     adapters = {"Tessera": peers.load("Tessera"), **peers.wanted()}
     found = functions_of(adapters, method, network, title)
-    if is_exact and found:
-        check(title, network, found)
+    if found:
+        check(title, found, *(agree or (TOLERANCES[network.dtype],)))
     functions = [function for _, function in found.values()]
     times = interleaved(*functions, rounds=rounds, seconds=seconds, rest=REST)
     values = {column: each * 1e3 for column, each in zip(found, times, strict=True)}
     gc.collect()
-    limit = limits.seconds(network, None if is_exact else "int8")
-    return row_of(title, values, "ms", limit and limit * 1e3)
+    least = limit(network)
+    return row_of(title, values, "ms", least and least * 1e3)
 
 
-def named(prefix, rows, method, **options):
-    """Benchmarks of one row each, by their names."""
+def named(prefix, rows, measure):
+    """Benchmarks of one row each, by their names; `measure` makes a Row of title and network."""
     return {
         prefix + re.sub("[^a-z0-9]+", "_", title.lower()): (
-            lambda title=title, network=network: [timed(title, method, network, **options)]
+            lambda title=title, network=network: [measure(title, network)]
         )
         for title, network in rows.items()
     }
 
 
+def by_method(method):
+    """A function that measures networks by a method of the adapters."""
+    return lambda title, network: timed(title, method, network)
+
+
 BENCHMARKS = {
-    **named("compiled_", catalog.INFERENCE, "inference"),
-    **named("compiled_", catalog.TRAINING, "training_step"),
-    **named("compiled_", catalog.EAGER, "eager_step"),
+    **named("compiled_", catalog.INFERENCE, by_method("inference")),
+    **named("compiled_", catalog.TRAINING, by_method("training_step")),
+    **named("compiled_", catalog.EAGER, by_method("eager_step")),
 }

@@ -37,6 +37,7 @@ class Row:
     note: str = ""  # what the figure is of, where that may change: a row keeps its name
     peers: dict | None = None  # by column, None where there is no figure; `peer` is the best one
     limit: float | None = None  # what the machine's limits allow
+    share: float | None = None  # of the limit, that should be reached
 
     @property
     def ratio(self):
@@ -44,15 +45,23 @@ class Row:
         return None if None in (self.peer, self.value) else self.peer / self.value
 
     @property
+    def of_limit(self):
+        """Part of the machine's limit that is reached: 1 is all."""
+        return None if None in (self.limit, self.value) else self.limit / self.value
+
+    @property
     def score(self):
-        """1 and above: the target is met. None without a target, or without the peer it needs."""
+        """1 and above: the target is met. None without a target, or without what it needs."""
+        if self.share is not None:
+            return None if self.of_limit is None else self.of_limit / self.share
         if self.target is None or (self.target_is_ratio and self.peer is None):
             return None
         return self.ratio / self.target if self.target_is_ratio else self.target / self.value
 
     def as_dict(self):
         """For the JSON line."""
-        return {**asdict(self), "ratio": self.ratio, "score": self.score}
+        figures = {"ratio": self.ratio, "of_limit": self.of_limit, "score": self.score}
+        return {**asdict(self), **figures}
 
 
 def statement(code, **names):

@@ -27,6 +27,17 @@ def seconds(network, dtype=None):
     return max(network.multiply_adds / rate, network.bytes_read / read)
 
 
+def integer_seconds(network):
+    """As `seconds`, of multiply-adds of bytes; None where the processor has no instruction."""
+    return seconds(network, "int8")
+
+
+def reading_seconds(network):
+    """The least time in which the memory that a call of a Network reads is read, or None."""
+    read = measured().get("read")
+    return network.bytes_read / read if read and network.bytes_read else None
+
+
 def described():
     """A line of text."""
     rates = measured()

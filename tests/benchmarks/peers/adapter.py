@@ -23,6 +23,12 @@ class Adapter:
     def integers(self, network, inputs):
         """A function like that of inference(), with numbers and weights of int8."""
 
+    def own_integers(self, network, inputs):
+        """A function like that of integers(), by the framework's own quantization."""
+
+    def weight_only(self, network, inputs):
+        """A function like that of inference(), whose linear layers have weights of integers."""
+
     def arrays(self, result):
         """Results of such a function as arrays of float32."""
         raise NotImplementedError

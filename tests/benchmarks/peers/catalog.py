@@ -4,7 +4,7 @@ Multiply-adds are those of the literature, or counted by hand; a training step h
 many as inference.
 """
 
-from .network import Input, Network
+from .network import WEIGHT_FORMS, Input, Network
 
 _CLASSES = 1000
 _WIDTH, _LAYERS, _LENGTH = 256, 4, 128  # the encoder, of frontends/examples/networks.py
@@ -37,6 +37,18 @@ def _decoder(dtype):
     read = (weights + 2 * layers * _CACHED * width) * (4 if dtype == "float32" else 2)
     return Network("decoder", _DECODER, (Input((1,), words), cache, cache), dtype=dtype,
                    multiply_adds=weights, bytes_read=read)  # fmt: skip
+
+
+def _decoder_of(form):
+    """With float32 beside weights of integers: what a token reads are weights, scales and cache."""
+    layers, width, heads, words = _DECODER
+    cache = Input((layers, 1, heads, _CACHED, width // heads))
+    numbers, rows = layers * 12 * width**2 + words * width, layers * 9 * width + words
+    bits, group = (WEIGHT_FORMS[form].get(name) for name in ("bits", "group"))
+    scales = numbers // group if group else rows
+    read = numbers * bits // 8 + 4 * (scales + 2 * layers * _CACHED * width)
+    return Network("decoder", _DECODER, (Input((1,), words), cache, cache), weights=form,
+                   multiply_adds=numbers, bytes_read=read)  # fmt: skip
 
 
 def _lstm(loss=""):
@@ -98,9 +110,28 @@ TRAINING = {
 EAGER = {"eager small MLP training": _mlp((64, 128, 128, 10), 32)}
 
 INTEGERS = {
+    "matmul 1024 x 1024 x 1024 uint8 by int8": Network(
+        "integer_matmul", (1024,), (Input((1024, 1024), dtype="uint8"),), multiply_adds=1024**3
+    ),
     "linear layer 1024 x 1024 x 1024 int8": Network(
         "linear", (1024,), (Input((1024, 1024)),), multiply_adds=1024**3
     ),
     "convolution 3 x 3 b1 int8": _convolution(1),
     "ResNet-18 inference b1 int8": _resnet18(1),
+    "ResNet-18 inference b8 int8": _resnet18(8),
+    "MobileNetV2 inference b1 int8": Network(
+        "mobilenet", (), (_image(1),), multiply_adds=_MOBILENET
+    ),
+}
+
+OWN_INTEGERS = {
+    f"{name} by quantize_model": INTEGERS[name]
+    for name in ("ResNet-18 inference b1 int8", "ResNet-18 inference b8 int8",
+                 "MobileNetV2 inference b1 int8")
+}  # fmt: skip
+
+WEIGHT_ONLY = {
+    "GPT decode int8 by float32": _decoder_of("int8"),
+    "GPT decode int4 by float32": _decoder_of("int4"),
+    "GPT decode int4 by int8": _decoder_of("int4 by int8"),
 }

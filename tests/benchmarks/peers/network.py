@@ -9,14 +9,17 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Input:
-    """An array of random floats, or of whole numbers below `below`."""
+    """An array of random floats, of whole numbers below `below`, or of bytes."""
 
     shape: tuple
     below: int = 0
+    dtype: str = ""  # "uint8" or "int8"
 
     def array(self, seed):
         """Numbers that the seed alone decides."""
         random = np.random.RandomState(seed)
+        if self.dtype:
+            return bytes_of(random.standard_normal(self.shape), self.dtype)
         if self.below:
             return random.randint(0, self.below, self.shape).astype(np.int32)
         return random.standard_normal(self.shape).astype(np.float32)
@@ -37,6 +40,7 @@ class Network:
     dtype: str = "float32"
     multiply_adds: float = 0  # of a call; 0: nobody has counted them
     bytes_read: float = 0  # of a call, where they do not stay in a cache
+    weights: str = ""  # a form of WEIGHT_FORMS, where only those of linear layers are integers
 
     def arrays(self):
         """The inputs."""
@@ -45,9 +49,16 @@ class Network:
     @property
     def key(self):
         """A name for files."""
-        text = f"{self.kind} {self.options} {self.inputs}"
+        text = f"{self.kind} {self.options} {self.inputs} {self.weights}"
         return f"{self.kind}-{zlib.crc32(text.encode()):08x}"
 
+
+# How a linear layer has its weight: arguments of WeightOnlyLinear.from_float_module.
+WEIGHT_FORMS = {
+    "int8": {"bits": 8},
+    "int4": {"bits": 4, "group": 32},
+    "int4 by int8": {"bits": 4, "group": 32, "activations": "int8"},
+}
 
 WEIGHTS = {}  # by name, where they were written before: a mapping that reads what it is asked for
 
@@ -67,6 +78,33 @@ def weight(name, shape):
     numbers = random.standard_normal(shape, np.float32)
     numbers *= math.sqrt(1 / math.prod(shape[1:]))
     return numbers
+
+
+def bytes_of(normal, dtype):
+    """Numbers of a normal distribution as bytes around the middle of the dtype's range.
+
+    Few pairs of products of such bytes leave int16, in which ONNX Runtime adds them up where the
+    processor has no VNNI.
+    """
+    limits = np.iinfo(dtype)
+    middle = (limits.max + limits.min + 1) // 2
+    return np.clip(np.round(normal * 28) + middle, limits.min, limits.max).astype(dtype)
+
+
+def integer_matrix(width):
+    """int8[K, N], the constant operand of an integer product."""
+    return bytes_of(weight("matrix", (width, width)) * math.sqrt(width), "int8")
+
+
+def weight_of_form(floats, bits, group=0):
+    """(int8[O, I], float32[O, G] or [O]) of a weight as `WeightOnlyLinear` has it, whose depth is
+    whole groups.
+    """
+    parts = floats.reshape(len(floats), -1, group or floats.shape[1])
+    scale = np.abs(parts).max(-1, keepdims=True) / np.float32(127 if bits == 8 else 7)
+    ratio = parts / scale
+    numbers = np.trunc(ratio + np.copysign(np.float32(0.49999997), ratio)).astype(np.int8)
+    return numbers.reshape(floats.shape), scale[..., 0] if group else scale.reshape(-1)
 
 
 def integer_layer(x):

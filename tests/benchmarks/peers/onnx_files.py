@@ -11,6 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+BLOCKS_OPSET = 21  # the first with scales of blocks
 OPSET = 17  # the newest whose attention is one of products and softmax, which all peers fuse
 
 
@@ -36,11 +37,25 @@ def integers_of(network):
     if not path.exists():
         from . import onnx_integers
 
-        onnx_integers.write(file_of(network), network.arrays(), path)
+        if network.kind == "integer_matmul":
+            onnx_integers.write_matmul(network, path, OPSET)
+        else:
+            onnx_integers.write(file_of(network), network.arrays(), path)
     return str(path)
 
 
-def write(network, path):
+def weight_only_of(network):
+    """The path of a network's file, in which weights of linear layers are integers beside floats,
+    because ONNX has no product of int4 by int8.
+    """
+    network = replace(network, weights=network.weights.removesuffix(" by int8"))
+    path = folder() / f"{network.key}.onnx"
+    if not path.exists():
+        write(network, path, BLOCKS_OPSET)
+    return str(path)
+
+
+def write(network, path, opset=OPSET):
     """Writes a file by Tessera, which this process then loads."""
     from tessera import onnx
 
@@ -49,7 +64,7 @@ def write(network, path):
     network = replace(network, dtype="float32")
     traced = own_networks.traced(network)
     traced(*own_networks.tensors(network, network.arrays()))
-    onnx.export(traced, path, opset=OPSET)
+    onnx.export(traced, path, opset=opset)
 
 
 def write_lstm(network, path):

@@ -11,6 +11,7 @@ class OnnxRuntime(Adapter):
 
     def __init__(self):
         self.options = onnxruntime.SessionOptions()
+        self.options.log_severity_level = 3  # errors
 
     def threads(self, count):
         """See the base."""
@@ -30,6 +31,10 @@ class OnnxRuntime(Adapter):
     def integers(self, network, inputs):
         """See the base."""
         return self._run(onnx_files.integers_of(network), inputs)
+
+    def weight_only(self, network, inputs):
+        """See the base."""
+        return self._run(onnx_files.weight_only_of(network), inputs)
 
     def _run(self, file, inputs):
         session = onnxruntime.InferenceSession(

@@ -30,6 +30,10 @@ class OpenVino(Adapter):
         """See the base."""
         return self._run(onnx_files.integers_of(network), inputs, "f32")
 
+    def weight_only(self, network, inputs):
+        """See the base."""
+        return self._run(onnx_files.weight_only_of(network), inputs, "f32")
+
     def _run(self, file, inputs, precision):
         settings = {**self.settings, "INFERENCE_PRECISION_HINT": precision}
         request = self.core.compile_model(file, "CPU", settings).create_infer_request()

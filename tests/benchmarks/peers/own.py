@@ -51,8 +51,24 @@ class Tessera(Adapter):
         """See the base: the file that other peers read, by what the reader knows of integers."""
         from tessera import onnx  # no part of what a process for floats loads
 
-        model = onnx.load(onnx_files.integers_of(network))
-        traced = jit.trace(lambda *inputs: model(*inputs))
+        return self._constant(onnx.load(onnx_files.integers_of(network)), network, inputs)
+
+    def own_integers(self, network, inputs):
+        """See the base: as servers have it, bytes with a zero point between layers."""
+        from tessera.quantization import PostTrainingConfig, quantize_model
+
+        model, samples = own_networks.build(network).eval(), own_networks.tensors(network, inputs)
+        config = PostTrainingConfig(activation_dtype="quint8")
+        quantized, _ = quantize_model(model, [tuple(samples)], config)
+        return self._constant(quantized, network, inputs)
+
+    def weight_only(self, network, inputs):
+        """See the base."""
+        return _synced(own_networks.traced(network), own_networks.tensors(network, inputs))
+
+    def _constant(self, model, network, inputs):
+        """A trace of the model, whose weights are constants."""
+        traced = jit.trace(capture_as_const=True)(lambda *inputs: model(*inputs))
         return _synced(traced, own_networks.tensors(network, inputs))
 
     def _step(self, network, inputs, wrap):

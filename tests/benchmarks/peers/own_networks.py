@@ -8,8 +8,10 @@ import tessera
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 from tessera import jit
+from tessera.module.quantized import WeightOnlyLinear
+from tessera.utils.module_utils import set_expand_structure
 
-from .network import weight
+from .network import WEIGHT_FORMS, weight
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "frontends" / "examples"))
 
@@ -112,6 +114,14 @@ BUILDERS = {
 }
 
 
+def with_integer_weights(model, **form):
+    """Replaces all linear layers of the model."""
+    for name, layer in list(model.named_modules()):
+        if type(layer) is M.Linear:
+            made = WeightOnlyLinear.from_float_module(layer, **form)
+            set_expand_structure(model, name, made)
+
+
 def build(network):
     """The module of a Network, with its weights."""
     model = BUILDERS[network.kind](*network.options)
@@ -120,6 +130,8 @@ def build(network):
     else:
         state = model.state_dict()
         model.load_state_dict({name: weight(name, each.shape) for name, each in state.items()})
+    if network.weights:
+        with_integer_weights(model, **WEIGHT_FORMS[network.weights])
     return model if network.dtype == "float32" else model.to(dtype=network.dtype)
 
 

@@ -5,7 +5,7 @@ from torch.nn import functional
 
 from . import torch_networks
 from .adapter import Adapter
-from .network import integer_layer
+from .network import integer_layer, integer_matrix
 
 LAYOUT = torch.channels_last  # of images, as PyTorch advises for convolutions
 LOSSES = {"cross_entropy": functional.cross_entropy, "square": functional.mse_loss}
@@ -81,7 +81,13 @@ class PyTorch(Adapter):
         return self.training_step(network, inputs)
 
     def integers(self, network, inputs):
-        """See the base: a linear layer, as PyTorch's own quantization of servers writes it."""
+        """See the base: a product or a linear layer, as PyTorch's own quantization of servers
+        writes it.
+        """
+        if network.kind == "integer_matmul":
+            x, matrix = map(torch.from_numpy, (inputs[0], integer_matrix(*network.options)))
+            product = self.for_training(lambda x: torch._int_mm(x, matrix))
+            return lambda: product(x)
         if network.kind != "linear":
             return None
         x = torch.from_numpy(inputs[0])
@@ -94,6 +100,10 @@ class PyTorch(Adapter):
 
         function = self.for_training(layer)
         return lambda: function(x)
+
+    def weight_only(self, network, inputs):
+        """See the base: by the products that PyTorch's own quantization of decoders calls."""
+        return self.inference(network, inputs)
 
     def arrays(self, result):
         """See the base."""

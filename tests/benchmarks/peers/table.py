@@ -11,14 +11,17 @@ def _cell(value):
 
 
 def _cells(row):
-    ratio = EMPTY if row.ratio is None else f"{row.ratio:.2f}"
+    name = row.name + (f" ({row.note})" if row.note else "")
     theirs = (_cell(row.peers.get(column)) for column in COLUMNS)
-    return row.name, row.unit, _cell(row.value), *theirs, _cell(row.limit), ratio
+    shares = (EMPTY if each is None else f"{each:.2f}" for each in (row.of_limit, row.share))
+    ratio = EMPTY if row.ratio is None else f"{row.ratio:.2f}"
+    return name, row.unit, _cell(row.value), *theirs, _cell(row.limit), *shares, ratio
 
 
 def beside(rows):
     """The rows, aligned; a cell without a figure has a dash."""
-    lines = [("benchmark", "unit", "Tessera", *COLUMNS, "limit", "best peer / Tessera")]
+    shares = "limit / Tessera", "wanted"
+    lines = [("benchmark", "unit", "Tessera", *COLUMNS, "limit", *shares, "best peer / Tessera")]
     lines += [_cells(row) for row in rows]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from .network import weight
+from .network import WEIGHT_FORMS, weight, weight_of_form
 
 # PyTorch's names, and the shared ones: those of frontends/examples/networks.py for the encoder.
 _SHARED = {
@@ -157,6 +157,54 @@ class Decoder(nn.Module):
         return self.head(self.norm(x))[:, 0], torch.stack(new_keys), torch.stack(new_values)
 
 
+class Int8Linear(nn.Module):
+    """A linear layer whose weight is int8 with a scale for each output channel."""
+
+    def __init__(self, layer):
+        super().__init__()
+        numbers, scale = weight_of_form(layer.weight.detach().numpy(), 8)
+        self.register_buffer("numbers", torch.from_numpy(numbers))
+        self.register_buffer("scale", torch.from_numpy(scale))
+        self.bias = layer.bias
+
+    def forward(self, x):
+        y = torch._weight_int8pack_mm(x.flatten(0, -2), self.numbers, self.scale)
+        y = y.view(*x.shape[:-1], -1)
+        return y if self.bias is None else y + self.bias
+
+
+class Int4Linear(nn.Module):
+    """A linear layer whose weight is of 4 bits with a scale for each group of a row."""
+
+    def __init__(self, layer, group):
+        super().__init__()
+        numbers, scale = weight_of_form(layer.weight.detach().numpy(), 4, group)
+        self.group, self.outputs = group, len(numbers)
+        more = -self.outputs % 16  # rows come in blocks
+        unsigned = functional.pad(torch.from_numpy(numbers).int() + 8, (0, 0, 0, more))
+        packed = torch._convert_weight_to_int4pack_for_cpu(unsigned, 1)
+        scale = functional.pad(torch.from_numpy(scale), (0, 0, 0, more)).T
+        self.register_buffer("packed", packed)
+        self.register_buffer("pairs", torch.stack([scale, torch.zeros_like(scale)], -1))
+        self.bias = layer.bias
+
+    def forward(self, x):
+        rows = x.flatten(0, -2)
+        y = torch._weight_int4pack_mm_for_cpu(rows, self.packed, self.group, self.pairs)
+        y = y.view(*x.shape[:-1], -1)[..., : self.outputs]
+        return y if self.bias is None else y + self.bias
+
+
+def with_integer_weights(module, bits, group=0, **_):
+    """Replaces all linear layers within a module."""
+    for name, each in module.named_children():
+        if type(each) is nn.Linear:
+            made = Int8Linear(each) if bits == 8 else Int4Linear(each, group)
+            setattr(module, name, made)
+        else:
+            with_integer_weights(each, bits, group)
+
+
 class Lstm(nn.Module):
     """The outputs of one layer."""
 
@@ -220,4 +268,6 @@ def build(network):
             if value.is_floating_point():
                 found = weight(_shared(network.kind, name), tuple(value.shape))
                 value.copy_(torch.from_numpy(found))
+    if network.weights:
+        with_integer_weights(model, **WEIGHT_FORMS[network.weights])
     return model.to(dtype=getattr(torch, network.dtype), memory_format=torch.channels_last)
