@@ -9,15 +9,17 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import compiled  # noqa: E402
+import int8  # noqa: E402
 import memory  # noqa: E402
 import peers  # noqa: E402
+from harness import Row  # noqa: E402
 from peers import catalog, child  # noqa: E402
-from peers.network import Input, Network, weight  # noqa: E402
+from peers.network import Input, Network, integer_matrix, weight, weight_of_form  # noqa: E402
 from peers.table import EMPTY, SEPARATOR, beside  # noqa: E402
 
 IMAGE = Input((1, 3, 32, 32))
 SEQUENCE, CLASSES = Input((2, 1, 8)), Input((2,), 4)
-CACHE = Input((1, 1, 2, 3, 4))
+CACHE, WIDE = Input((1, 1, 2, 3, 4)), Input((1, 1, 2, 3, 16))
 INFERENCE = [
     Network("resnet", (18,), (IMAGE,)),
     Network("mobilenet", (), (IMAGE,)),
@@ -110,6 +112,52 @@ def test_integers_are_near_the_floats(files):
     np.testing.assert_allclose(integers, floats, atol=0.1)
 
 
+def test_a_product_of_bytes_is_exact(files):
+    network = Network("integer_matmul", (8,), (Input((4, 8), dtype="uint8"),))
+    (x,) = network.arrays()
+    wanted = x.astype(int) @ integer_matrix(8).astype(int)
+    for column in ("Tessera", "ONNX Runtime"):
+        adapter = peers.load(column)
+        (found,) = adapter.arrays(adapter.integers(network, [x])())
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("method", ["integers", "own_integers"])
+def test_layers_of_integers_are_near_the_floats(method, files):
+    network = Network("convolution", (4, 1), (Input((1, 4, 5, 5)),))
+    adapter, inputs = peers.load("Tessera"), network.arrays()
+    (floats,) = adapter.arrays(adapter.inference(network, inputs)())
+    (integers,) = adapter.arrays(getattr(adapter, method)(network, inputs)())
+    assert int8.typical_error(floats, integers) < 0.05
+
+
+@pytest.mark.parametrize("form", ["int8", "int4"])
+def test_a_decoder_of_integer_weights_is_that_of_a_file(form, files):
+    network = Network("decoder", (1, 32, 2, 11), (Input((1,), 11), WIDE, WIDE), weights=form)
+    names = {"Tessera": peers.load("Tessera"), "ONNX Runtime": peers.load("ONNX Runtime")}
+    found = compiled.functions_of(names, "weight_only", network, "tiny")
+    assert list(found) == list(names)
+    compiled.check("tiny", found, *int8.AGREE)
+
+
+def test_a_weight_is_as_the_layer_has_it():
+    from tessera.module import Linear
+    from tessera.module.quantized import WeightOnlyLinear
+
+    layer = Linear(64, 5)
+    floats = layer.weight.numpy()
+    made = WeightOnlyLinear.from_float_module(layer, 8, 32)
+    numbers, scale = weight_of_form(floats, 8, 32)
+    np.testing.assert_array_equal(made.weight.numpy(), numbers)
+    np.testing.assert_array_equal(made.scale.numpy(), scale)
+
+
+def test_a_row_has_its_share_of_the_limit():
+    row = Row("tiny", 4.0, "ms", limit=3.0, share=0.5, peers={})
+    assert row.of_limit == 0.75 and row.score == 1.5
+    assert Row("tiny", 4.0, "ms", share=0.5).score is None
+
+
 def test_other_results_are_told(files):
     found = {"Tessera": ([np.ones(3)], None), "JAX": ([np.zeros(3)], None)}
     with pytest.raises(RuntimeError, match="tiny: JAX computes what Tessera does not"):
@@ -136,3 +184,6 @@ def test_rows_have_names_and_counts():
     assert all(network.multiply_adds > 0 for network in rows.values())
     assert "compiled_resnet_18_inference_b1" in compiled.BENCHMARKS
     assert len(compiled.BENCHMARKS) == len(rows) - len(catalog.INTEGERS)
+    integers = {**catalog.INTEGERS, **catalog.OWN_INTEGERS, **catalog.WEIGHT_ONLY}
+    assert len(int8.BENCHMARKS) == len(integers)
+    assert {each.weights for each in catalog.WEIGHT_ONLY.values()} == set(int8.SHARES)
