@@ -12,6 +12,7 @@ from collections import OrderedDict
 
 import numpy as np
 
+from .. import _core
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor, _own_qparams
 from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
@@ -120,7 +121,7 @@ class Encoder:
     def _array(self, kind, value, path):
         tensor = isinstance(value, Tensor)
         array = value._stored() if tensor else np.asarray(value)
-        dtype = str(value._dtype_key) if tensor else array.dtype.name
+        dtype = str(value._dtype_key) if tensor else _name_of(array.dtype)
         if storage_of(dtype) not in DTYPES:
             raise TypeError(
                 f"save: arrays must hold numbers, got dtype {array.dtype} at {place(path)}"
@@ -163,6 +164,11 @@ class Encoder:
             number += 1
             free = f"{name}~{number}"
         return free
+
+
+def _name_of(dtype):
+    """The name of an array's dtype, with scales where it has them."""
+    return _core.described_name(dtype) or dtype.name
 
 
 def _qparams_of(parts):
@@ -238,6 +244,8 @@ class Decoder:
             return tensor
         if dtype in BITS:
             array = from_bits(array, dtype, as_array=True)
+        elif storage_of(dtype) != dtype:
+            array = array.view(_core.valueless_tensor(array.shape, dtype).dtype)
         return {"array": lambda: array, "scalar": lambda: array[()]}[kind]()
 
     def tensor(self, bits, dtype, device, kind=Tensor):

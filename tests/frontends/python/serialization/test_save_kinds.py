@@ -10,6 +10,9 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 import tessera
+from tessera.dtype import is_dtype_equal
+
+from tests.support.helper import same_bits
 
 EXPECTED = np.arange(100, dtype=np.float32)
 
@@ -351,3 +354,23 @@ def test_few_bytes_do_not_become_many(archive):
     end[8:16] = count.to_bytes(2, "little") * 2 + len(more).to_bytes(4, "little")
     with pytest.raises(ValueError, match="load: .*, got KeyError.*members over each other"):
         loaded(archive[: archive.index(b"PK\1\2")] + more + bytes(end))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        tessera.dtype.qint8(0.3),
+        tessera.dtype.qint8_narrow([0.1, 0.7], axis=0),
+        tessera.dtype.quint8(0.25, 3),
+        tessera.dtype.intb2,
+    ],
+)
+def test_arrays_keep_scales_and_zero_points(dtype):
+    """Arrays that numpy() gives of a tensor, as in a state, become the same tensor again."""
+    wanted = tessera.tensor([[1.0, -1.0, 3.0], [0.5, 1.0, -3.0]]).astype(dtype)
+    found = loaded(saved({"array": wanted.numpy(), "tensor": wanted}))
+    assert is_dtype_equal(found["array"].dtype, wanted.dtype)
+    assert np.array_equal(found["array"], wanted.numpy())
+    assert all(
+        same_bits(each, wanted) for each in (tessera.tensor(found["array"]), found["tensor"])
+    )
