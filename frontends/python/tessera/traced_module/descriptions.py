@@ -33,7 +33,7 @@ def description_of(module):
     their defaults. A generator is described by its seed, without its place in the sequence.
 
     ValueError: each argument of the class must be an attribute of that name; modules of
-    quantization have observers and dtypes that no call gives.
+    `module.qat` have observers that no call gives.
 
     >>> import tessera.module as M
     >>> from tessera.traced_module.descriptions import description_of
@@ -42,7 +42,7 @@ def description_of(module):
     ('Linear', (4, 2), {'bias': False})
     """
     kind, args, kwargs = type(module), [], {}
-    if isinstance(module, (QATModule, QuantizedModule)):
+    if isinstance(module, QATModule):
         raise ValueError(
             f"description_of: a module must be made by a call of its class alone, got "
             f"{kind.__module__}.{kind.__name__}"
@@ -135,6 +135,7 @@ _FURTHER = {
     ConvBn2d: _fused("conv"),
     ConvTransposeBn2d: _fused("conv_transpose2d"),
     LinearBn1d: _fused("linear"),
+    QuantizedModule: lambda module: {"dtype": module.output_dtype},
     Dilation: lambda module: {"border_type": f"BORDER_{module.border_type}"},
     InstanceNorm1d: lambda module: {"num_features": module.num_channels},
     InstanceNorm2d: lambda module: {"num_features": module.num_channels},

@@ -6,6 +6,7 @@ import types
 
 import numpy as np
 
+from .. import _core
 from ..autodiff import Function
 from ..module import Module, ModuleDict, ModuleList
 from .attributes import attribute_of
@@ -161,7 +162,7 @@ class PythonWriter(Writer):
         if isinstance(value, enum.Enum):
             return f"{self.names.name_of(type(value))}.{value.name}"
         if isinstance(value, np.dtype):
-            return json.dumps(value.name)
+            return self._dtype(value)
         if isinstance(value, np.generic):
             return f"{self.names.numpy()}.{value.dtype.name}({value.item()!r})"
         if isinstance(value, float):
@@ -174,6 +175,15 @@ class PythonWriter(Writer):
         if callable(value) and not isinstance(value, Function):
             return self.names.name_of(value)
         return self._refuse("constants must be plain values", f"a {type(value).__name__}")
+
+    def _dtype(self, value):
+        found = _core.quantization(value)
+        if found is None:
+            return json.dumps((value.metadata or {}).get("tessera_dtype", value.name))
+        kind, scale, zero_point, axis = found
+        more = [repr(scale)] + ([] if zero_point is None else [repr(zero_point)])
+        more += [] if axis is None else [f"axis={axis}"]
+        return f"{self.names.alias('tessera')}.dtype.{kind}({', '.join(more)})"
 
     def _array(self, value):
         if value.size > _MOST or value.dtype.kind not in "biuf":

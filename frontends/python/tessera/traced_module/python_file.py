@@ -3,6 +3,7 @@
 import json
 import os
 
+from .. import _core
 from ..functional import zeros
 from ..module import Module, ModuleDict, ModuleList, Sequential
 from ..tensor import Parameter, Tensor
@@ -164,8 +165,13 @@ class _File:
 
     def _tensor(self, value):
         shape, dtype = tuple(map(int, value.shape)), value.dtype.name
-        more = "" if dtype == "float32" else f', dtype="{dtype}"'
-        text = f"{self._public.name_of(zeros)}({shape}{more})"
+        if _core.quantization(value.dtype) is None:
+            more = "" if dtype == "float32" else f', dtype="{dtype}"'
+            text = f"{self._public.name_of(zeros)}({shape}{more})"
+        else:  # a state brings the scales of a weight along
+            kind = _core.quantization(value.dtype)[0]
+            numbers = f"{self._public.name_of(zeros)}({shape})"
+            text = f'{numbers}.astype("{kind}<1.0>")'
         return f"{self._ts}.Parameter({text})" if isinstance(value, Parameter) else text
 
     def _module(self, module):

@@ -5,6 +5,8 @@ import warnings
 import pytest
 import tessera as ts
 import tessera.module as M  # noqa: N812
+from tessera.dtype import is_dtype_equal
+from tessera.quantization import DynamicLinear
 from tessera.traced_module.descriptions import description_of
 from tessera.traced_module.functions import package_modules
 
@@ -141,14 +143,42 @@ def test_every_closed_module_of_the_package_is_here():
     assert names - {"Module", "ModuleDict", "ModuleList", "Sequential"} == set(MODULES)
 
 
-def test_modules_of_quantization_have_no_call():
-    for layer in (
-        M.qat.Linear.from_float_module(M.Linear(4, 3)),
-        M.quantized.Linear(ts.dtype.qint8(0.5)),
-    ):
-        message = "description_of: a module must be made by a call of its class alone, got "
-        with pytest.raises(ValueError, match=message + type(layer).__module__):
-            description_of(layer)
+def test_modules_that_simulate_quantization_have_no_call():
+    layer = M.qat.Linear.from_float_module(M.Linear(4, 3))
+    message = "description_of: a module must be made by a call of its class alone, got "
+    with pytest.raises(ValueError, match=message + type(layer).__module__):
+        description_of(layer)
+
+
+DTYPE = ts.dtype.qint8(0.3)
+QUANTIZED = [
+    lambda: M.quantized.Conv2d(4, 6, 3, padding="same", groups=2, dtype=DTYPE),
+    lambda: M.quantized.ConvBnRelu2d(4, 6, 3, bias=False, dtype=DTYPE),
+    lambda: M.quantized.ConvTransposeRelu2d(4, 6, (3, 2), stride=2, bias=False, dtype=DTYPE),
+    lambda: M.quantized.Linear(DTYPE, 4, 3),
+    lambda: M.quantized.LinearRelu(DTYPE, 4, 3, bias=False),
+    lambda: M.quantized.BatchMatMulActivation(3, 4, 2, nonlinear_mode="RELU", dtype=DTYPE),
+    lambda: M.quantized.Elemwise("add", DTYPE),
+    lambda: M.quantized.Concat(DTYPE),
+    lambda: M.quantized.QuantStub(ts.dtype.quint8(0.1, 7)),
+    M.quantized.DequantStub,
+    lambda: M.quantized.WeightOnlyLinear(20, 3, False, 4, 16, "relu"),
+    lambda: M.quantized.WeightOnlyEmbedding(9, 20, 4, dtype="float16"),
+    lambda: DynamicLinear(4, 3, False, "relu"),
+]
+
+
+@pytest.mark.parametrize("make", QUANTIZED)
+def test_a_quantized_module_is_made_again(make):
+    module = make()
+    kind, args, kwargs = description_of(module)
+    made = kind(*args, **kwargs)
+    assert settings(made) == settings(module)
+    found, wanted = (getattr(each, "output_dtype", None) for each in (made, module))
+    assert found is wanted is None or is_dtype_equal(found, wanted)
+    own, other = module.state_dict(), made.state_dict()
+    assert own.keys() == other.keys()
+    assert all(own[key].shape == other[key].shape for key in own)
 
 
 def settings(module):

@@ -10,6 +10,7 @@ import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 import tessera.traced_module as tm
 from tessera.autodiff import Function
+from tessera.quantization import PostTrainingConfig, quantize_model
 from tessera.traced_module.layout import laid_out
 from tessera.traced_module.pytree import leaves_of, map_leaves
 
@@ -73,6 +74,35 @@ def test_modules_of_the_zoo_that_are_refused(name, why, tmp_path):
     with pytest.raises(ValueError, match=f"^to_python: {why}"):
         traced.to_python(tmp_path / "net.py")
     assert list(tmp_path.iterdir()) == []
+
+
+class Layers(M.Module):
+    """Layers that become quantized modules, and functions with weights beside them."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = M.Conv2d(2, 4, 3, bias=False), M.Conv2d(4, 4, 3, padding="same")
+        self.up, self.fc = M.ConvTranspose2d(4, 3, 2, stride=2), M.Linear(36 * 3, 6)
+
+    def forward(self, x):
+        x = F.relu(self.first(x))
+        x = F.hswish(self.second(x) + x)
+        return self.fc(F.flatten(F.relu(self.up(x)), 1))
+
+
+QUANTIZED = {
+    "defaults": PostTrainingConfig(),
+    "zero points": PostTrainingConfig(activation_dtype="quint8", per_channel=False),
+    "weights": PostTrainingConfig(mode="weight_only", bits=4, group=32),
+}
+
+
+@pytest.mark.parametrize("name", QUANTIZED)
+def test_quantized_modules(name, tmp_path):
+    x = ts.tensor(np.random.RandomState(0).randn(2, 2, 5, 5).astype("float32"))
+    quantized, report = quantize_model(Layers().eval(), [x], QUANTIZED[name])
+    text = check(quantized, (x,), tmp_path)
+    assert report.layers and "M.quantized." in text
 
 
 TIED = ts.Tensor([2.0, 3.0])

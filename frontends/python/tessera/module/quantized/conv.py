@@ -1,11 +1,11 @@
 """Convolutions of integers."""
 
 from ... import functional as F  # noqa: N812
-from .. import conv, init
-from .module import QuantizedModule, no_weight
+from .. import conv
+from .module import QuantizedModule, ZeroParameters
 
 
-class Conv2d(conv.Conv2d, QuantizedModule):
+class Conv2d(ZeroParameters, conv.Conv2d, QuantizedModule):
     """Conv2d of integers: quantized[N, C, H, W] to `dtype`; see `functional.quantized.conv2d`.
 
     ValueError: the module must be in inference mode. DTypeError: its input must be quantized.
@@ -20,15 +20,10 @@ class Conv2d(conv.Conv2d, QuantizedModule):
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, conv_mode="cross_correlation", compute_mode="default", dtype=None,
-                 padding_mode="zeros", **kwargs):  # fmt: skip
+                 padding_mode="zeros", bias=True, **kwargs):  # fmt: skip
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         True, conv_mode, compute_mode, padding_mode, **kwargs)  # fmt: skip
+                         bias, conv_mode, compute_mode, padding_mode, **kwargs)  # fmt: skip
         self.output_dtype = dtype
-
-    def reset_parameters(self):
-        """A weight and a bias of 0, which a state replaces."""
-        self.weight = no_weight(self._weight_shape())
-        init.zeros_(self.bias)
 
     def calc_conv_quantized(self, inp, nonlinear_mode="identity"):
         """Gives the convolution, quantized[N, O, OH, OW] of `output_dtype`, through the activation
@@ -73,7 +68,7 @@ class ConvBnRelu2d(ConvBn2d):
         return self.calc_conv_quantized(inp, "relu")
 
 
-class ConvTranspose2d(conv.ConvTranspose2d, QuantizedModule):
+class ConvTranspose2d(ZeroParameters, conv.ConvTranspose2d, QuantizedModule):
     """ConvTranspose2d of integers: quantized[N, C, H, W] to `dtype`; see
     `functional.quantized.conv_transpose2d`.
 
@@ -93,12 +88,6 @@ class ConvTranspose2d(conv.ConvTranspose2d, QuantizedModule):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, output_padding,
                          dilation, groups, bias, conv_mode, compute_mode, **kwargs)  # fmt: skip
         self.output_dtype = dtype
-
-    def reset_parameters(self):
-        """A weight and a bias of 0, which a state replaces."""
-        self.weight = no_weight(self._weight_shape())
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def calc_conv_transpose2d_quantized(self, inp, nonlinear_mode="identity"):
         """Gives the transposed convolution, quantized[N, O, OH, OW] of `output_dtype`, through the

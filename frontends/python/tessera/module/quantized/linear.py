@@ -1,15 +1,19 @@
 """Matrix products of integers."""
 
+import numpy as np
+
 from ... import functional as F  # noqa: N812
-from .. import init, linear
-from .module import QuantizedModule, no_weight
+from ...tensor import Parameter
+from .. import linear
+from .module import QuantizedModule, ZeroParameters, zero_weight
 
 
 class Linear(QuantizedModule):
     """Linear of integers: quantized[*B, I] to `dtype`; see `functional.quantized.linear`.
 
-    Weight and bias are None until it is made of a QAT module, or they are set. ValueError: the
-    module must be in inference mode. DTypeError: its input must be quantized.
+    Weight and bias are None until it is made of a QAT module, or they are set; of the sizes
+    `in_features` and `out_features` they are zeros. ValueError: the module must be in inference
+    mode. DTypeError: its input must be quantized.
 
     >>> import tessera.functional as F
     >>> import tessera.module as M
@@ -20,9 +24,13 @@ class Linear(QuantizedModule):
     [[8, 8]]
     """
 
-    def __init__(self, dtype=None, **kwargs):
+    def __init__(self, dtype=None, in_features=None, out_features=None, bias=True, **kwargs):
         super().__init__(**kwargs)
+        self.in_features, self.out_features = in_features, out_features
         self.weight = self.bias = None
+        if in_features is not None:
+            self.weight = zero_weight((out_features, in_features))
+            self.bias = Parameter(np.zeros(out_features, np.float32)) if bias else None
         self.output_dtype = dtype
 
     def calc_linear_quantized(self, inp, nonlinear_mode="identity"):
@@ -63,7 +71,7 @@ class LinearBnRelu1d(LinearBn1d):
         return self.calc_linear_quantized(inp, "relu")
 
 
-class BatchMatMulActivation(linear.BatchMatMulActivation, QuantizedModule):
+class BatchMatMulActivation(ZeroParameters, linear.BatchMatMulActivation, QuantizedModule):
     """BatchMatMulActivation of integers: quantized[batch, I, N] to `dtype`; see
     `functional.quantized.matmul`.
 
@@ -81,12 +89,6 @@ class BatchMatMulActivation(linear.BatchMatMulActivation, QuantizedModule):
                  dtype=None, **kwargs):  # fmt: skip
         super().__init__(batch, in_features, out_features, bias, nonlinear_mode, **kwargs)
         self.output_dtype = dtype
-
-    def reset_parameters(self):
-        """A weight and a bias of 0, which a state replaces."""
-        self.weight = no_weight(self.weight.shape)
-        if self.bias is not None:
-            init.zeros_(self.bias)
 
     def calc_bmm_quantized(self, inp):
         """Gives the products and the bias, quantized[batch, O, N] of `output_dtype`, through the

@@ -5,7 +5,7 @@ import numpy as np
 from ... import _core, _quantized
 from ... import functional as F  # noqa: N812
 from ...tensor import Parameter, Tensor
-from .. import qat
+from .. import init, qat
 from ..module import Module
 from ..qat import QATModule
 
@@ -90,6 +90,16 @@ def _without_groups(weight, dtype):
     return F.flatten(weight, 0, 1), getattr(_quantized, kind)(scales, axis=0)
 
 
-def no_weight(shape):
+def zero_weight(shape):
     """The weight of a module that is made without values: zeros."""
     return Parameter(np.zeros(shape, np.int8), dtype=_quantized.qint8(1.0))
+
+
+class ZeroParameters:
+    """Stands before a float layer among the bases: its parameters begin as zeros of integers."""
+
+    def reset_parameters(self):
+        """A weight and a bias of 0, which a state replaces."""
+        self.weight = zero_weight(self.weight.shape)
+        if self.bias is not None:
+            init.zeros_(self.bias)

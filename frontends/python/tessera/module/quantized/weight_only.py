@@ -6,21 +6,26 @@ from ... import functional as F  # noqa: N812
 from ...functional.generated import check_choice
 from ...tensor import Parameter, Tensor
 from ..embedding import Embedding
+from ..fused import LinearRelu
 from ..linear import Linear
 from ..module import Module
 
-_GROUPS = (0, 8, 16, 32, 64, 128, 256)
+BITS, GROUPS = (4, 8), (0, 8, 16, 32, 64, 128, 256)
+
+
+def check_bits(name, bits, group):
+    """ValueError unless weights may have so many bits, and scales groups of that size."""
+    if bits not in BITS:
+        raise ValueError(f"{name}: bits must be 4 or 8, got {bits!r}")
+    if group not in GROUPS:
+        raise ValueError(f"{name}: group must be one of {list(GROUPS)}, got {group!r}")
 
 
 class _WeightOnly(Module):
     """A weight of `rows` channels of `depth` numbers, and its scales; both are buffers."""
 
     def _add_weight(self, rows, depth, bits, group):
-        name = type(self).__name__
-        if bits not in (4, 8):
-            raise ValueError(f"{name}: bits must be 4 or 8, got {bits!r}")
-        if group not in _GROUPS:
-            raise ValueError(f"{name}: group must be one of {list(_GROUPS)}, got {group!r}")
+        check_bits(type(self).__name__, bits, group)
         self.bits, self.group = bits, group
         self.weight = Tensor(np.zeros((rows, depth if bits == 8 else -(-depth // 2)), np.int8))
         self.scale = Tensor(np.ones((rows, -(-depth // group)) if group else rows, np.float32))
@@ -45,8 +50,9 @@ class _WeightOnly(Module):
         scale = np.maximum(scale, np.finfo(np.float32).tiny)
         numbers = F.quantize(Tensor(whole), Tensor(scale[..., None]), 0, "int8").numpy()
         numbers = numbers.reshape(rows, -1)[:, :depth]
-        self.weight = Tensor(_packed(numbers) if self.bits == 4 else numbers)
-        self.scale = Tensor(scale if self.group else scale.reshape(rows))
+        numbers = _packed(numbers) if self.bits == 4 else numbers
+        self.weight = Tensor(numbers, device=weight.device)
+        self.scale = Tensor(scale if self.group else scale.reshape(rows), device=weight.device)
 
     def _module_info_string(self):
         return f"bits={self.bits}, group={self.group}"
@@ -64,25 +70,29 @@ class WeightOnlyLinear(_WeightOnly):
     The weight is int8[O, I], or of 4 bits, two in a byte, int8[O, ceil(I / 2)]; the scale is
     float32[O], or float32[O, ceil(I / group)] for groups of neighbours along I. Both are buffers,
     and zeros and ones until a state or `from_float_module` brings others. See
-    `functional.quantized.weight_only_linear`.
+    `functional.quantized.weight_only_linear`. With `nonlinear_mode` "relu" ReLU follows.
 
     Raises:
-        ValueError: bits must be 4 or 8; group must be 0 or a power of 2 from 8 to 256
+        ValueError: bits must be 4 or 8; group must be 0 or a power of 2 from 8 to 256;
+            nonlinear_mode must be "identity" or "relu"
 
     >>> from tessera.module.quantized import WeightOnlyLinear
     >>> WeightOnlyLinear(64, 2, bits=4, group=32)
     WeightOnlyLinear(in_features=64, out_features=2, bias=True, bits=4, group=32)
     """
 
-    def __init__(self, in_features, out_features, bias=True, bits=8, group=0, **kwargs):
+    def __init__(self, in_features, out_features, bias=True, bits=8, group=0,
+                 nonlinear_mode="identity", **kwargs):  # fmt: skip
         super().__init__(**kwargs)
+        check_choice("WeightOnlyLinear", "nonlinear_mode", nonlinear_mode, ["identity", "relu"])
+        self.nonlinear_mode = nonlinear_mode
         self.in_features, self.out_features = in_features, out_features
         self._add_weight(out_features, in_features, bits, group)
         self.bias = Parameter(np.zeros(out_features, np.float32)) if bias else None
 
     @classmethod
     def from_float_module(cls, layer, bits=8, group=0):
-        """Makes the layer of a Linear, with which it shares nothing.
+        """Makes the layer of a Linear or a LinearRelu, with which it shares nothing.
 
         A scale is the largest absolute value of its numbers over 127, or over 7 of 4 bits; numbers
         are rounded to multiples of it, halves away from 0.
@@ -96,19 +106,23 @@ class WeightOnlyLinear(_WeightOnly):
         WeightOnlyLinear(in_features=64, out_features=2, bias=True, bits=8, group=32)
         """
         cls._check_kind(layer, Linear)
-        made = cls(layer.in_features, layer.out_features, False, bits, group, name=layer.name)
+        mode = "relu" if isinstance(layer, LinearRelu) else "identity"
+        sizes = layer.in_features, layer.out_features
+        made = cls(*sizes, False, bits, group, mode, name=layer.name)
         made._set_weight(layer.weight)
         if layer.bias is not None:
-            made.bias = Parameter(layer.bias.detach().numpy(), dtype=layer.bias.dtype)
+            bias = layer.bias.detach()
+            made.bias = Parameter(bias.numpy(), dtype=bias.dtype, device=bias.device)
         made.training = layer.training
         return made
 
     def forward(self, x):
         """See the class."""
         bias = None if self.bias is None else self.bias.astype(x.dtype)
-        return F.quantized.weight_only_linear(
+        y = F.quantized.weight_only_linear(
             x, self.weight, self.scale, bias, bits=self.bits, group=self.group
         )
+        return F.relu(y) if self.nonlinear_mode == "relu" else y
 
     def _module_info_string(self):
         sizes = f"in_features={self.in_features}, out_features={self.out_features}"

@@ -65,7 +65,7 @@ def correct_biases(traced, plan, calls, config, dtypes):
     """Takes from each layer's bias the mean error of its sums on the samples, of rounded input and
     weight against those of the float layer: M. Nagel et al., arXiv:1906.04721, section 4.2.
     """
-    units = list(plan.units.values())
+    units = [unit for unit in plan.units.values() if unit.layer.operator != "embedding"]
     readers = {}
     for unit in units:
         readers.setdefault(id(unit.layer.data), []).append(unit.layer)
@@ -89,7 +89,7 @@ def correct_biases(traced, plan, calls, config, dtypes):
 def _rounded(layer, config, dtypes):
     dtype = dtypes.get(id(layer.data))
     scale = None if dtype is None else _core.quantization(dtype)[1]
-    return rounded_weight(layer, config.per_channel, scale)
+    return rounded_weight(layer, config, scale)
 
 
 class Noise:

@@ -3,9 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ...module.quantized.weight_only import check_bits
+
 METHODS = ("min_max", "percentile", "entropy", "mse")
 DTYPES = ("qint8", "quint8")
-MODES = ("static", "dynamic")
+MODES = ("static", "dynamic", "weight_only")
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class PostTrainingConfig:
 
     Args:
         mode: "static": integers from layer to layer; "dynamic": linear layers alone, whose
-            activations get the scale of their own largest number at each call
+            activations get the scale of their own largest number at each call; "weight_only":
+            weights of linear layers and tables of embeddings, beside activations of floats
         method: "min_max", "percentile", "entropy" or "mse"
         percentile: float above 50, at most 100: of the numbers, in percent
         per_channel: whether weights have a scale for each channel of the result; else one
@@ -29,9 +32,13 @@ class PostTrainingConfig:
             layers (M. Nagel et al., arXiv:1906.04721, section 4.1)
         correct_bias: whether biases take back the mean error of their layer's sums on the samples
             (the same paper, section 4.2)
+        bits: 8 or 4, those of a weight in the mode "weight_only"
+        group: how many neighbours along a row of such a weight share a scale: a power of 2 from 8
+            to 256, or 0 for the whole row
 
     Raises:
-        ValueError: mode, method, percentile and activation_dtype must be among these values
+        ValueError: mode, method, percentile, activation_dtype, bits and group must be among these
+            values; other modes than "weight_only" have 8 bits and no group
         TypeError: keep_float must be a list, tuple or set of names
 
     >>> from tessera.quantization import PostTrainingConfig
@@ -47,6 +54,8 @@ class PostTrainingConfig:
     keep_float: Collection[str] = ()
     equalize: bool = False
     correct_bias: bool = False
+    bits: int = 8
+    group: int = 0
 
     def __post_init__(self):
         for name, known in (("mode", MODES), ("method", METHODS), ("activation_dtype", DTYPES)):
@@ -59,6 +68,12 @@ class PostTrainingConfig:
             raise ValueError(
                 f"PostTrainingConfig: percentile must be above 50 and at most 100, got "
                 f"{self.percentile!r}"
+            )
+        check_bits("PostTrainingConfig", self.bits, self.group)
+        if self.mode != "weight_only" and (self.bits, self.group) != (8, 0):
+            raise ValueError(
+                f"PostTrainingConfig: bits and group must be 8 and 0 in the mode {self.mode!r}, "
+                f"got {self.bits} and {self.group}"
             )
         names = self.keep_float
         is_listed = isinstance(names, (list, tuple, set, frozenset))

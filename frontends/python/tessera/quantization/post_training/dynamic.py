@@ -43,6 +43,7 @@ class DynamicLinear(Module):
     def __init__(self, in_features, out_features, bias=True, nonlinear_mode="identity", name=None):
         super().__init__(name)
         check_choice("DynamicLinear", "nonlinear_mode", nonlinear_mode, ("identity", "relu"))
+        self.in_features, self.out_features = in_features, out_features
         self.nonlinear_mode = nonlinear_mode
         zeros = np.zeros((out_features, in_features), np.int8)
         self.weight = Parameter(zeros, dtype=qint8_narrow(1.0))
@@ -69,5 +70,5 @@ class DynamicLinear(Module):
         return F.relu(y) if self.nonlinear_mode == "relu" else y
 
     def _module_info_string(self):
-        out, into = self.weight.shape
-        return f"in_features={into}, out_features={out}, bias={self.bias is not None}"
+        sizes = f"in_features={self.in_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"

@@ -1,4 +1,4 @@
-"""Layers of a graph: convolutions and linear maps whose weight is known."""
+"""Layers of a graph: convolutions, linear maps and embeddings whose weight is known."""
 
 import copy
 import math
@@ -73,12 +73,12 @@ class Layer:
     @property
     def axes(self):
         """How many a kernel has."""
-        return FUNCTIONS[self.function][0]
+        return FUNCTIONS.get(self.function, (0, False))[0]
 
     @property
     def is_transposed(self):
         """Whether input channels come first in the weight."""
-        return FUNCTIONS[self.function][1]
+        return FUNCTIONS.get(self.function, (0, False))[1]
 
     @property
     def groups(self):
@@ -171,13 +171,48 @@ def layer_of(expr):
     factors = _factors(expr)
     if factors is not None:
         return _checked(_of_product(expr, *factors))
+    module = _called(expr, _MODULES)
+    return None if module is None else _checked(_of_module(expr, module))
+
+
+def table_of(expr):
+    """The Layer of an embedding whose table is known; None: an expression calls none."""
+    module = _called(expr, (M.Embedding,))
+    if module is not None:
+        data, source = expr.args[1], module.weight
+    elif isinstance(expr, CallFunction) and expr.func is F.embedding:
+        given = named_args(expr)
+        data, node = given["inp"], given["weight"]
+        source = attribute_value(node.expr) if isinstance(node, TensorNode) else None
+    else:
+        return None
+    if not isinstance(data, TensorNode) or not isinstance(source, Tensor):
+        return None
+    weight = source.detach()
+    is_known = weight.dtype == expr.result.dtype == np.float32 and weight.ndim == 2
+    numbers = weight.numpy().astype(np.float64)
+    if not is_known or not np.isfinite(numbers).all():
+        return None
+    name, device = _name_of(expr), weight.device
+    return Layer(name, F.embedding, expr, data, numbers, None, device, (source,), module)
+
+
+def _called(expr, kinds):
+    """The module of one of these classes that an expression calls; None: it calls none."""
     if not isinstance(expr, CallMethod) or expr.method != "__call__" or expr.kwargs:
         return None
-    module = expr.args[0].owner if isinstance(expr.args[0], ModuleNode) else None
-    is_known = type(module) in _MODULES and not has_hooks(module) and len(expr.args) == 2
-    if not is_known or not isinstance(expr.args[0].expr, (Constant, GetAttr)):
-        return None
-    return _checked(_of_module(expr, module))
+    node = expr.args[0]
+    module = node.owner if isinstance(node, ModuleNode) else None
+    is_known = type(module) in kinds and not has_hooks(module) and len(expr.args) == 2
+    return module if is_known and isinstance(node.expr, (Constant, GetAttr)) else None
+
+
+def _name_of(expr):
+    """The path of the module that is called, or what the result is called by."""
+    if getattr(expr, "method", None) != "__call__":
+        return re.sub(r"_out(?=_\d+$|$)", "", expr.result.name)
+    getter = expr.args[0].expr
+    return getter.name if isinstance(getter, GetAttr) else expr.args[0].name
 
 
 def _of_module(expr, module):
@@ -185,10 +220,8 @@ def _of_module(expr, module):
     settings = {name: getattr(module, name) for name in _SETTINGS if hasattr(module, name)}
     if sum(getattr(module, "_behind", ())) and module.padding_mode == "zeros":
         settings["padding"] = "same"
-    getter = expr.args[0].expr
-    name = getter.name if isinstance(getter, GetAttr) else expr.args[0].name
     sources = module.weight, module.bias
-    return _made(name, function, expr, expr.args[1], *sources, sources, module=module,
+    return _made(expr, function, expr.args[1], *sources, sources, module=module,
                  activation=activation, settings=settings)  # fmt: skip
 
 
@@ -204,8 +237,7 @@ def _of_function(expr):
     if any(isinstance(leaf, ScalarNode) for leaf in leaves_of(settings)):
         return None
     sources = [attribute_value(node.expr) for node in nodes if node is not None]
-    name = re.sub(r"_out(?=_\d+$|$)", "", expr.result.name)
-    return _made(name, expr.func, expr, given["inp"], *values, sources, settings=settings)
+    return _made(expr, expr.func, given["inp"], *values, sources, settings=settings)
 
 
 def _factors(expr):
@@ -224,11 +256,11 @@ def _of_product(expr, data, weight, is_transposed):
     if value is None or value.ndim != 2 or not isinstance(data, TensorNode):
         return None
     value = value if is_transposed else F.transpose(value, (1, 0))
-    name = re.sub(r"_out(?=_\d+$|$)", "", expr.result.name)
-    return _made(name, F.linear, expr, data, value, None, [attribute_value(weight.expr)])
+    source = attribute_value(weight.expr)
+    return _made(expr, F.linear, data, value, None, [source])
 
 
-def _made(name, function, expr, data, weight, bias, sources, **others):
+def _made(expr, function, data, weight, bias, sources, **others):
     if not weight.dtype == data.dtype == expr.result.dtype == np.float32:
         return None
     axes, device = FUNCTIONS[function][0], weight.device
@@ -237,7 +269,7 @@ def _made(name, function, expr, data, weight, bias, sources, **others):
         weight = weight.reshape(-1, *weight.shape[2:])
     bias = None if bias is None else bias.numpy().astype(np.float64).reshape(-1)
     sources = tuple(each for each in sources if each is not None)
-    return Layer(name, function, expr, data, weight, bias, device, sources, **others)
+    return Layer(_name_of(expr), function, expr, data, weight, bias, device, sources, **others)
 
 
 def _checked(layer):

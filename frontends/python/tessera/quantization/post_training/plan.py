@@ -11,8 +11,13 @@ from ...traced_module._passes.utils import Whole, attribute_value, get_const_val
 from ...traced_module.expr import CallFunction, CallMethod, GetAttr
 from ...traced_module.node import ModuleNode, TensorNode
 from ...traced_module.operators import MUTATING
-from .layers import is_too_deep, layer_of
+from .layers import is_too_deep, layer_of, table_of
 
+# Layers of modes that do not know all of them, and the reason to keep others.
+_LAYERS_OF_MODES = {
+    "dynamic": (("linear",), "dynamic: linear layers only"),
+    "weight_only": (("linear", "embedding"), "weight_only: linear layers and embeddings only"),
+}
 _ADDITIONS = ("__add__", "__radd__", "__iadd__")
 _ACTIVATIONS = {F.relu: "relu", F.relu6: "relu", F.sigmoid: "sigmoid", F.hswish: "hswish",
                 M.ReLU: "relu", M.Sigmoid: "sigmoid", M.Hardswish: "hswish"}  # fmt: skip
@@ -68,7 +73,7 @@ class Plan:
         self._outputs = {id(node) for node in graph.outputs}
         self.pinned = self._changed_nodes()
         self.units, self.kept, self._seen = {}, [], set()
-        layers = [each for each in map(layer_of, graph.own_exprs) if each is not None]
+        layers = [each for each in map(self._layer_of, graph.own_exprs) if each is not None]
         self.names = [layer.name for layer in layers]
         for layer in layers:
             self._add(layer)
@@ -79,6 +84,10 @@ class Plan:
         self.integers = self._integer_nodes()
 
     # Units.
+
+    def _layer_of(self, expr):
+        layer = layer_of(expr)
+        return table_of(expr) if layer is None and self._config.mode == "weight_only" else layer
 
     def _add(self, layer):
         reason = self._reason_to_keep(layer)
@@ -97,8 +106,10 @@ class Plan:
             return "keep_float"
         if not self._changed.isdisjoint(map(id, layer.sources)):
             return "a weight that calls change"
-        if self._config.mode == "dynamic":
-            return None if layer.operator == "linear" else "dynamic: linear layers only"
+        known = _LAYERS_OF_MODES.get(self._config.mode)
+        if known is not None:
+            operators, reason = known
+            return None if layer.operator in operators else reason
         if is_too_deep(layer, self._config.activation_dtype):
             return f"sums of {layer.depth} products"
         return None
@@ -175,11 +186,13 @@ class Plan:
 
     def _paths_of_floats(self):
         """Paths of the modules that calls outside of units read."""
-        heads = {id(unit.layer.expr) for unit in self.units.values()}
+        heads = {id(unit.layer.expr): unit.layer for unit in self.units.values()}
         found = set()
         for expr in self._graph.every_expr(recursive=False):
             if isinstance(expr, GetAttr) and isinstance(expr.result, TensorNode):
-                found.add(expr.name.rpartition(".")[0])
+                readers = [heads.get(id(each)) for each in expr.result.users]
+                if not all(each and each.data is not expr.result for each in readers):
+                    found.add(expr.name.rpartition(".")[0])
             elif id(expr) not in heads:
                 found.update(
                     node.expr.name

@@ -20,7 +20,7 @@ from ...traced_module.pytree import map_leaves
 from ...traced_module.traced_module import TracedModule
 from .dynamic import DynamicLinear
 from .plan import called_module, joined_nodes, moved_node
-from .weights import float_bias, quantized_weight
+from .weights import float_bias, quantized_weight, weight_only
 
 _CLASSES = {
     ("conv2d", "identity"): quantized.Conv2d,
@@ -135,19 +135,22 @@ class Rewriting:
     def _take_unit(self, unit):
         old = unit.result
         path = self._path_of(unit)
-        if self._config.mode == "dynamic":
-            made = self.floats[id(old)] = self._dynamic(unit, path)
-        else:
+        if self._config.mode == "static":
             made = self.integers[id(old)] = self._static(unit, path)
+        else:
+            made = self.floats[id(old)] = self._of_floats(unit, path)
         self.names[id(old)], self.exprs[id(old)] = path, made.expr
         if id(old) in self._plan.pinned:
             self._as_float(old)
             self.integers.pop(id(old), None)
 
-    def _dynamic(self, unit, path):
+    def _of_floats(self, unit, path):
         layer = unit.layer
-        weight = quantized_weight(layer, self._config.per_channel)
-        module = DynamicLinear.of(weight, float_bias(layer), unit.activation)
+        if self._config.mode == "weight_only":
+            module = weight_only(layer, unit.activation, self._config)
+        else:
+            weight = quantized_weight(layer, self._config.per_channel)
+            module = DynamicLinear.of(weight, float_bias(layer), unit.activation)
         return self._module(path, module, self._as_float(layer.data), unit.result, "float32")
 
     def _static(self, unit, path):
@@ -250,10 +253,11 @@ def _made(kind, layer, dtype):
     """A module for the weight of a layer, without it."""
     if kind is TracedModule:
         return TracedModule(layer.operator)
+    has_bias = layer.bias is not None
     if layer.operator == "linear":
-        return kind(dtype)
+        return kind(dtype, layer.weight.shape[1], layer.channels, has_bias)
     inputs, kernel = layer.weight.shape[1] * layer.groups, layer.weight.shape[2:]
-    given = dict(layer.settings, dtype=dtype)
+    given = dict(layer.settings, dtype=dtype, bias=has_bias)
     if layer.is_transposed:
         return kind(layer.weight.shape[0], layer.channels, kernel, **given)
     mode = getattr(layer.module, "padding_mode", "zeros")

@@ -3,6 +3,8 @@
 import numpy as np
 
 from ... import _quantized
+from ... import functional as F  # noqa: N812
+from ...module.quantized import WeightOnlyEmbedding, WeightOnlyLinear
 from ...tensor import Parameter, Tensor
 
 _LARGEST = 127  # of qint8_narrow, so that no product of integers is larger than 127 activations
@@ -30,9 +32,28 @@ def quantized_weight(layer, per_channel, input_scale=None):
     return Parameter(weight.astype(dtype))
 
 
-def rounded_weight(layer, per_channel, input_scale=None):
+def rounded_weight(layer, config, input_scale=None):
     """The numbers that the integers of the weight stand for, an array."""
-    return quantized_weight(layer, per_channel, input_scale).astype("float32").numpy()
+    if config.mode == "weight_only":
+        table = _filled(WeightOnlyEmbedding(*layer.weight.shape, config.bits, config.group), layer)
+        return table(F.arange(len(layer.weight), dtype="int32", device=layer.device)).numpy()
+    return quantized_weight(layer, config.per_channel, input_scale).astype("float32").numpy()
+
+
+def weight_only(layer, activation, config):
+    """The module of a layer whose weight alone becomes integers, in inference."""
+    rows, depth = layer.weight.shape
+    if layer.operator == "embedding":
+        return _filled(WeightOnlyEmbedding(rows, depth, config.bits, config.group), layer)
+    made = WeightOnlyLinear(depth, rows, False, config.bits, config.group, activation)
+    made.bias = float_bias(layer)
+    return _filled(made, layer)
+
+
+def _filled(module, layer):
+    """The module, with the weight of the layer."""
+    module._set_weight(Tensor(np.float32(layer.weight), device=layer.device))
+    return module
 
 
 def float_bias(layer):
