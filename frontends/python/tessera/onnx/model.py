@@ -37,6 +37,11 @@ class Model:
         """The names of the outputs."""
         return list(self._graph.outputs)
 
+    @property
+    def constants(self):
+        """The tensors of the file by name, those within control flow left out."""
+        return dict(self._graph.constants)
+
     def __call__(self, *args, **kwargs):
         """The output, or a tuple of them.
 

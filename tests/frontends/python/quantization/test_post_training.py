@@ -297,7 +297,7 @@ def test_refused_samples():
 
 def test_refused_models_and_settings():
     x = [numbers(2, 3)]
-    with pytest.raises(TypeError, match="model must be a Module or a TracedModule .* got int"):
+    with pytest.raises(TypeError, match="model must be a Module, a Network .* got int"):
         quantize_model(3, x)
     with pytest.raises(TypeError, match="config must be a PostTrainingConfig, got 'mse'"):
         quantize_model(M.Linear(3, 2), x, "mse")

@@ -78,6 +78,8 @@ def _mod(node, x, y):
 @importer("Clip")
 def _clip(node, x, low=None, high=None):
     """Limits are inputs, attributes before opset 11."""
+    if is_float(x) and {1, 2} <= node.constants.keys():
+        return _ops.clip(x, *(node.constants[place].item() for place in (1, 2)))
     low = node["min"] if low is None else low
     high = node["max"] if high is None else high
     x = x if low is None else _ops.maximum(x, low)

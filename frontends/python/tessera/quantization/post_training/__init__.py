@@ -25,7 +25,8 @@ def quantize_model(model, samples, config=None):
     numbers of `functional.quantized` for elementwise functions, means and pools, too.
 
     Args:
-        model: Module or TracedModule; control flow of its own must not depend on values
+        model: Module or TracedModule; control flow of its own must not depend on values. Or a
+            Network without loops, or a model that `tessera.onnx.load` gave
         samples: iterable of inputs as they are in use, a few hundred in all: each a tensor, a tuple
             of arguments or a dict of arguments by name
         config: PostTrainingConfig; None: its defaults
@@ -34,10 +35,11 @@ def quantize_model(model, samples, config=None):
         (a TracedModule in inference mode, a QuantizationReport)
 
     Raises:
-        TypeError: model must be a Module, samples an iterable of inputs, config a
+        TypeError: model must be one of these, samples an iterable of inputs, config a
             PostTrainingConfig
         ValueError: there must be samples, and finite values of each layer; keep_float must name
             layers
+        NotImplementedError: a Network must have no loops
 
     >>> import tessera as ts
     >>> import tessera.module as M

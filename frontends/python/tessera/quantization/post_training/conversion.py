@@ -13,6 +13,7 @@ from .calibration import correct_biases, dtypes_of, measure
 from .equalizing import equalize
 from .layers import folded
 from .plan import Plan
+from .programs import is_program, traced_program
 from .report import LayerReport, QuantizationReport
 from .rewriting import Rewriting
 from .samples import calls_of
@@ -20,25 +21,28 @@ from .samples import calls_of
 
 def converted(model, samples, config):
     """See quantize_model."""
-    if not isinstance(model, Module):
+    if not isinstance(model, Module) and not is_program(model):
         raise TypeError(
-            f"quantize_model: model must be a Module or a TracedModule (of a file's program or "
-            f"Network the module before the dump), got {type(model).__name__}"
+            f"quantize_model: model must be a Module, a Network or a model of onnx.load (a file's "
+            f"program is read by Network.load), got {type(model).__name__}"
         )
     calls = calls_of(samples)
     with no_grad():
-        traced = _prepared(model, calls[0])
+        traced, calls = _prepared(model, calls)
         return _quantized(traced, calls, config)
 
 
-def _prepared(model, call):
-    """A TracedModule of one graph without batch norms behind layers, which shares nothing with the
-    model, in inference.
+def _prepared(model, calls):
+    """(a TracedModule of one graph without batch norms behind layers, which shares nothing with the
+    model, in inference; its calls)
     """
-    args, kwargs = call
+    if is_program(model):
+        traced, calls = traced_program(model, calls)
+        return optimize(traced, "FuseConvBn"), calls
+    args, kwargs = calls[0]
     model = folded(copy.deepcopy(model).eval())
     traced = model if isinstance(model, TracedModule) else trace_module(model, *args, **kwargs)
-    return optimize(traced.flatten(), "FuseConvBn")
+    return optimize(traced.flatten(), "FuseConvBn"), calls
 
 
 def _quantized(traced, calls, config):
