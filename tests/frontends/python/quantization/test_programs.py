@@ -125,14 +125,42 @@ def test_names_of_inputs_and_layers(net, program):
         quantize_model(made, [{"input0": x, "other": y}])
 
 
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_weight_of_two_calls_and_joined_values(program, tmp_path):
+    """Each call is a layer with a name of its own; what is joined between them stays integers."""
+    weight = ts.tensor(numbers(4, 4, 1, 1).numpy(), name="conv_weight")
+
+    def _twice(x):
+        y = F.relu(F.conv2d(x, weight))
+        z = F.relu(F.conv2d(y, weight))
+        return F.conv2d(F.concat([y, z], 1), F.concat([weight, weight], 1))
+
+    x = numbers(2, 4, 5, 5)
+    quantized, report = quantize_model(PROGRAMS[program](_twice, x), [x])
+    assert len({each.name for each in report.layers}) == 3
+    assert len(quantized.graph.get_method_by_type("astype").as_list()) == 2
+    assert ratio(_twice(x), quantized(x)) > 25
+    ts.save(quantized, tmp_path / "net.tm")
+    assert bits([ts.load(tmp_path / "net.tm")(x)]) == bits([quantized(x)])
+    quantized.to_python(tmp_path / "net.py")
+    assert "quantized" in (tmp_path / "net.py").read_text()
+
+
 def test_refused_programs(net, tmp_path):
     model, samples = net
 
     def _loop(x):
         return F.scan(lambda s, e: (s + e, e), F.zeros_like(x[0]), x)[0]
 
-    with pytest.raises(NotImplementedError, match="a Network must have no loops, got "):
-        quantize_model(network(_loop, samples[0]), samples)
+    counts = ts.Tensor([0.0])
+
+    def _counted(x):
+        counts[...] = counts + 1
+        return x + counts
+
+    for function in (_loop, _counted):
+        with pytest.raises(NotImplementedError, match="Network must have no loops and no state, g"):
+            quantize_model(network(function, samples[0]), samples)
     traced = jit.trace(model, capture_as_const=True)
     traced(samples[0])
     traced.dump(tmp_path / "net.tess", arg_names=["x"])

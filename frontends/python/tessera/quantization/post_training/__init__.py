@@ -26,7 +26,7 @@ def quantize_model(model, samples, config=None):
 
     Args:
         model: Module or TracedModule; control flow of its own must not depend on values. Or a
-            Network without loops, or a model that `tessera.onnx.load` gave
+            Network without loops and state, or a model that `tessera.onnx.load` gave
         samples: iterable of inputs as they are in use, a few hundred in all: each a tensor, a tuple
             of arguments or a dict of arguments by name
         config: PostTrainingConfig; None: its defaults
@@ -39,7 +39,7 @@ def quantize_model(model, samples, config=None):
             PostTrainingConfig
         ValueError: there must be samples, and finite values of each layer; keep_float must name
             layers
-        NotImplementedError: a Network must have no loops
+        NotImplementedError: a Network must have no loops and no state
 
     >>> import tessera as ts
     >>> import tessera.module as M

@@ -8,6 +8,7 @@ from ... import _core
 from ... import functional as F  # noqa: N812
 from ...core import apply
 from ...module.module import Module
+from ...tensor import Tensor
 from ...traced_module import optimize, trace_module
 from ...traced_module._passes.layers import FUNCTIONS
 from ...traced_module._passes.utils import (
@@ -45,8 +46,7 @@ _FUNCTIONS = {
                                             "bias": "bias", "epsilon": "eps"}),
     "max_pool2d": ("max_pool2d", {"x": "inp", "kernel_size": "kernel_size", **_WINDOWS}),
     "clip": ("clip", {"x": "x", "lower": "lower", "upper": "upper"}),
-    "squeeze": ("squeeze", {"x": "inp", "axis": "axis"}),
-    "concat": ("concat", {"inputs": "inps", "axis": "axis"}),
+    "concat": ("concat", {"inps": "inps", "axis": "axis"}),
     "embedding": ("embedding", {"ids": "inp", "weight": "weight"}),
 }  # fmt: skip
 
@@ -63,9 +63,10 @@ def traced_program(model, calls):
     """(TracedModule, calls) of a program and of its calls: the graph has the names of inputs, its
     operators are calls of functions where passes know these, and arguments are by position.
 
-    NotImplementedError: a Network must have no loops. TypeError: calls must have the inputs.
+    NotImplementedError: a Network must have no loops and no state. TypeError: calls must have the
+    inputs.
     """
-    module = _OfNetwork(model) if isinstance(model, Network) else _OfOnnx(model)
+    module = NetworkModule(model) if isinstance(model, Network) else OnnxModule(model)
     calls = [(module.in_order(*each), {}) for each in calls]
     traced = trace_module(module.eval(), *calls[0][0])
     graph = traced.graph
@@ -76,7 +77,16 @@ def traced_program(model, calls):
     traced = optimize(traced, ("AttrToConstant", "FoldConstant"))
     for expr in traced.graph.own_exprs:
         _join_bias(expr)
+    _forget_unread(traced)
     return traced, calls
+
+
+def _forget_unread(traced):
+    """Takes away constants that no expression reads, such as sizes."""
+    read = {expr.name for expr in traced.graph.own_exprs if isinstance(expr, GetAttr)}
+    for name, value in list(vars(traced).items()):
+        if isinstance(value, Tensor) and name not in read:
+            delattr(traced, name)
 
 
 def _signature(nodes, names):
@@ -89,7 +99,7 @@ def _signature(nodes, names):
     return GraphSignature(parameters)
 
 
-class _OfProgram(Module):
+class _Program(Module):
     """A program, whose constants are attributes."""
 
     def __init__(self, inputs):
@@ -119,7 +129,9 @@ class _OfProgram(Module):
         return name
 
 
-class _OfOnnx(_OfProgram):
+class OnnxModule(_Program):
+    """A model of ONNX."""
+
     def __init__(self, model):
         super().__init__(model.inputs)
         self._model = model
@@ -131,20 +143,22 @@ class _OfOnnx(_OfProgram):
         return self._model(*inputs)
 
 
-class _OfNetwork(_OfProgram):
+class NetworkModule(_Program):
+    """A Network without loops and without state."""
+
     def __init__(self, network):
         super().__init__(var.name for var in network.input_vars)
         self._outputs = list(map(_key, network.output_vars))
         self._given = list(map(_key, network.input_vars))
         self._steps, self._values = [], {}
         for opr in network.all_oprs:
-            outputs = list(map(_key, opr.outputs))
-            if opr.type in ("ImmutableTensor", "SharedDeviceTensor"):
+            outputs, kind = list(map(_key, opr.outputs)), opr._node.kind
+            if kind == "constant":
                 self._values[outputs[0]] = self.hold(opr.name, opr._node.value)
-            elif opr.type != "Host2DeviceCopy":
+            elif kind != "input":
                 if opr.opdef is None:
                     raise NotImplementedError(
-                        f"quantize_model: a Network must have no loops, got {opr.name} "
+                        f"quantize_model: a Network must have no loops and no state, got {opr!r} "
                         f"({opr.location})"
                     )
                 self._steps.append((opr.opdef, list(map(_key, opr.inputs)), outputs))
@@ -174,7 +188,7 @@ def _name_function(expr):
     name, names = _FUNCTIONS.get(operator.__name__, (None, None))
     if name is not None and given.keys() <= names.keys():
         given = {new: given[old] for old, new in names.items() if old in given}
-        _replace(expr, _call(expr, getattr(F, name), given), _name_of_weight(given))
+        _replace(expr, _call(expr, getattr(F, name), given), wanted=_name_of_weight(given))
     elif isinstance(expr, Apply):
         args = tuple(given.values())
         _replace(expr, CallFunction(expr.top_graph, operator, args, line=expr.line))
@@ -232,7 +246,7 @@ def _join_bias(expr):
     given, axes = named_args(layer), FUNCTIONS[layer.func][0]
     wanted = (1, node.shape[1], *(1,) * axes) if len(node.shape) == axes + 2 else None
     if given["bias"] is None and tuple(value.shape) == wanted:
-        _replace(expr, _call(layer, layer.func, {**given, "bias": bias}), node.name)
+        _replace(expr, _call(layer, layer.func, {**given, "bias": bias}), freed=node.name)
 
 
 def _call(expr, function, given):
@@ -243,12 +257,15 @@ def _call(expr, function, given):
     return CallFunction(expr.top_graph, function, (first,), kwargs, expr.line)
 
 
-def _replace(expr, new, name=None):
-    """Puts another expression in the place of `expr`, whose result is called `name` then."""
+def _replace(expr, new, wanted=None, freed=None):
+    """Puts another expression in the place of `expr`. Its result is called `wanted`, with a number
+    where a node has that name, or `freed`, as a node that goes, or as that of `expr`.
+    """
     graph, (old,) = expr.top_graph, expr.outputs
-    new.modes, name = expr.modes, name or old.name
-    new.result = node = new_node(new, name, TensorNode)
+    new.modes = expr.modes
+    new.result = node = new_node(new, wanted or old.name, TensorNode)
     node.shape, node.dtype, node.device = old.shape, old.dtype, old.device
     graph.insert_at(next(i for i, each in enumerate(graph.own_exprs) if each is expr), [new])
     replace_expr(expr, node, takes_name=False)
-    node.name = name
+    if wanted is None:
+        node.name = freed or old.name
