@@ -175,7 +175,7 @@ class NetworkModule(_Program):
 
 
 def _key(var):
-    """What tells variables apart: the number of the operator, and that of the result."""
+    """The number of its operator and that of the result, which tell variables apart."""
     node, result = _core.node_of(var)
     return node.serial, result
 
@@ -195,7 +195,7 @@ def _name_function(expr):
 
 
 def _name_of_weight(given):
-    """What the weight is called, without "_weight"; None: it has no such name."""
+    """The name of the weight without "_weight"; None: it has no such name."""
     node = given.get("weight") or given.get("inp2")
     while isinstance(node, TensorNode) and isinstance(node.expr, CallFunction):
         node = node.expr.args[0] if len(node.expr.inputs) == 1 else None
