@@ -1,6 +1,5 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
-#include "ir/OpBridge.h"
 #include "ir/OpParts.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
@@ -49,24 +48,6 @@ void TessDialect::initialize() {
   addTypes<LowBitType, QuantizedType>();
   addOperations<ConstantOp, CustomOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
 #include "ir/OpParts.inc"
-}
-
-LogicalResult CustomOp::verify() {
-  const OpInfo *info = infoOf(*this);
-  if (!info || !info->origin)
-    return emitOpError("its library must be loaded, got none for ") << getRecord();
-  if (failed(verifyAttributes(*this)))
-    return failure();
-  llvm::Expected<Metas> inferred = opDefOf(*this).infer(metasOf(getInputs()), segmentsOf(*this));
-  if (!inferred)
-    return emitOpError(takeError(inferred.takeError()).second);
-  forgetExpressions(*inferred);
-  SmallVector<Type> types;
-  for (const TensorMeta &meta : *inferred)
-    types.push_back(typeOf(getContext(), meta));
-  if (!compatible(types, getOuts().getTypes()))
-    return emitOpError("results must have the types that inference gives, got ") << getOuts().getTypes();
-  return success();
 }
 
 LogicalResult FusionOp::verify() {

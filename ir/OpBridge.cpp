@@ -253,6 +253,24 @@ LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, c
   return success();
 }
 
+LogicalResult CustomOp::verify() {
+  const OpInfo *info = infoOf(*this);
+  if (!info || !info->origin)
+    return emitOpError("its library must be loaded, got none for ") << getRecord();
+  if (failed(verifyAttributes(*this)))
+    return failure();
+  llvm::Expected<Metas> inferred = opDefOf(*this).infer(metasOf(getInputs()), segmentsOf(*this));
+  if (!inferred)
+    return emitOpError(takeError(inferred.takeError()).second);
+  forgetExpressions(*inferred);
+  SmallVector<Type> types;
+  for (const TensorMeta &meta : *inferred)
+    types.push_back(typeOf(getContext(), meta));
+  if (!compatible(types, getOuts().getTypes()))
+    return emitOpError("results must have the types that inference gives, got ") << getOuts().getTypes();
+  return success();
+}
+
 static bool compatibleTypes(Type lhs, Type rhs) {
   auto a = dyn_cast<RankedTensorType>(lhs), b = dyn_cast<RankedTensorType>(rhs);
   return a && b && a.getElementType() == b.getElementType() && succeeded(verifyCompatibleShape(a, b));

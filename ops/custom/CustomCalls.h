@@ -39,7 +39,7 @@ private:
   llvm::Error askByExample();
 };
 
-/// What is known of inputs (with states behind) and outputs; those of unknown dtype or rank are none.
+/// Knowledge of inputs (with states behind) and outputs; those of unknown dtype or rank are none.
 struct Known {
   llvm::SmallVector<std::optional<TensorMeta>, 4> inputs, outputs;
 };
@@ -51,7 +51,7 @@ llvm::Expected<bool> inferBothWays(const OpDef &op, Known &known);
 llvm::Expected<Metas> inferForward(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>);
 llvm::Expected<Metas> boundForward(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>);
 llvm::Expected<Metas> inferBackward(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>);
-/// Of a backward: for each input of the forward 1 where its gradient is wanted.
+/// Says of a backward for each input of the forward: 1 where its gradient is wanted.
 llvm::ArrayRef<int64_t> neededGradients(const OpDef &backward);
 llvm::SmallVector<int, 4> gradient(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> values,
                                    llvm::ArrayRef<bool> needed);

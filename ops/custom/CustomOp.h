@@ -2,7 +2,7 @@
 //
 // An operator of a library (custom_op_abi.h), or of a frontend's functions: a row of
 // its own, by which every layer knows it as it knows those of the records, and one
-// for its gradient. What rows cannot say by data asks the functions of the library.
+// for its gradient. Rules that data cannot state ask the functions of the library.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -38,7 +38,7 @@ public:
   const OpInfo *backward() const { return op.backward ? &backwardRow : nullptr; }
   OpInfo &row(bool isBackward) { return isBackward ? backwardRow : forwardRow; }
 
-  /// Of the results of the row: outputs that are returned, new values of states, hidden outputs.
+  /// Numbers among the results of the row: outputs that are returned, new values of states, hidden outputs.
   unsigned numReturned() const { return numVisible; }
   unsigned resultOf(unsigned output) const { return output < numVisible ? output : output + op.num_states; }
   unsigned stateResult(unsigned state) const { return numVisible + state; }
@@ -65,7 +65,7 @@ private:
   int dataSizedOutput = -1;
   Reads backwardReads;
   OpInfo forwardRow = {}, backwardRow = {};
-  // What the rows point to.
+  // Memory that the rows point to.
   std::vector<std::unique_ptr<std::string>> texts;
   std::vector<OperandInfo> operands, backwardOperands;
   std::vector<ResultInfo> results, backwardResults;

@@ -12,7 +12,7 @@ namespace tess::custom {
 
 namespace {
 
-/// What texts and the dialect have beside attributes.
+/// Names that texts and the dialect have beside attributes.
 constexpr llvm::StringLiteral kReserved[] = {"library", "record"};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -23,7 +23,7 @@ bool isIdentifier(llvm::StringRef text) {
          llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
-/// What a library says, with zeros for the members that it does not know.
+/// Copies a declaration, with zeros for the members that the library does not know.
 TessOperator known(const TessOperator &op) {
   TessOperator copy = {};
   std::memcpy(&copy, &op, std::min(op.size, sizeof copy));

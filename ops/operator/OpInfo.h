@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ops/operator/OpOrigin.h"
 #include "ops/operator/ScalarProgram.h"
 #include "ops/operator/Signature.h"
 #include "ops/vocabulary/AttrValue.h"
@@ -13,18 +14,12 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
-#include <string>
-
 namespace tess {
 
 class OpDef;
 class SubgraphBuilder;
 struct Notation;
 struct OpInfo;
-
-namespace custom {
-class Operator;
-} // namespace custom
 
 /// How many operands or results a group has: one, at most one, any number.
 enum class Arity : uint8_t { One, Optional, Variadic };
@@ -199,12 +194,6 @@ using GradientFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef 
                                                  llvm::ArrayRef<bool> needed);
 /// Completes attributes from operands (negative axes, tensor-valued shapes): shared by binding and C++ API.
 using NormaliseFn = llvm::Error (*)(OpDef &, llvm::ArrayRef<TensorMeta>);
-
-/// Where a row comes from that no record made.
-struct OpOrigin {
-  std::string library, version;
-  std::string path; // empty: functions of this process
-};
 
 /// The sharding rule, from the signature: symbols that may be split, symbols that give partial sums.
 struct ShardingInfo {

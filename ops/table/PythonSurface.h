@@ -19,4 +19,8 @@ struct PythonSurface {
 /// The row of `info`; it lives for ever.
 const PythonSurface &pythonSurfaceOf(const OpInfo &info);
 
+/// The names of the parameters of its function; rows that no record made have those of operands and attributes. They
+/// live for ever.
+llvm::ArrayRef<const char *> parametersOf(const OpInfo &info);
+
 } // namespace tess

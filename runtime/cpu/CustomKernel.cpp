@@ -1,7 +1,7 @@
 //===- CustomKernel.cpp - operators of libraries --------------------------===//
 //
-// Hands memory to a library's functions (ops/custom). What `create` makes belongs to
-// the prepared kernel, and its runs take turns; without it they may overlap.
+// Hands memory to a library's functions (ops/custom). The object that `create` makes
+// belongs to the prepared kernel, whose runs take turns; without it they may overlap.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/custom/CustomCalls.h"
@@ -36,7 +36,7 @@ const TessHost &runHost() {
 
 size_t bytesOf(const TensorMeta &meta) { return size_t(meta.numElements() * byteWidth(meta.dtype)); }
 
-/// What both directions share: metas as libraries know them, what `create` made, and memory.
+/// Members of both directions: metas as libraries know them, the object of `create`, and memory.
 class CustomKernel : public PreparedKernel {
 public:
   ~CustomKernel() override {

@@ -37,7 +37,7 @@ nb::object metaTuple(const TessMeta &meta) {
   return nb::make_tuple(numpyName(DType(meta.dtype)).str(), sizes);
 }
 
-/// What Python says of an output: a name of a dtype and sizes.
+/// Takes over the answer of Python for an output: a name of a dtype and sizes.
 void setMeta(nb::handle given, TessMeta &meta) {
   auto [dtype, sizes] = nb::cast<std::tuple<std::string, std::vector<int64_t>>>(given);
   std::optional<DType> found = parseDType(dtype);
@@ -261,7 +261,7 @@ std::unique_ptr<PythonOperator> operatorOf(const nb::dict &spec, nb::object func
   return made;
 }
 
-/// What Python keeps of an operator.
+/// Facts of an operator that Python keeps.
 nb::dict described(const Operator &op) {
   const TessOperator &functions = op.functions();
   nb::dict row;

@@ -416,18 +416,6 @@ PyMemberDef functionMembers[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-/// The names of its parameters: a record says what Python calls them, others have those of operands and attributes.
-llvm::ArrayRef<const char *> parametersOf(const OpInfo &info) {
-  if (!info.origin)
-    return pythonSurfaceOf(info).parameters;
-  auto *names = new std::vector<const char *>; // as long as the row
-  for (const OperandInfo &operand : info.operands)
-    names->push_back(operand.name);
-  for (const AttrInfo &attr : info.attrs)
-    names->push_back(attr.name);
-  return *names;
-}
-
 PyObject *makeFunction(const OpInfo &info) {
   auto *function = reinterpret_cast<OpFunction *>(functionType->tp_alloc(functionType, 0));
   if (!function)

@@ -183,7 +183,7 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Loads a library of operators (tessera/custom_op.h), which files may name from then on; it stays loaded. NotFound
+/// Loads a library of operators (ops/custom/custom_op.h), which files may name from then on; it stays loaded. NotFound
 /// where it cannot be opened, Unimplemented where it was built for another version, InvalidArgument for what it says.
 Status loadLibrary(const std::string &path);
 

@@ -15,12 +15,10 @@ class CustomOperator:
         self.__name__ = self.__qualname__ = self._function.__name__
         self.__module__ = self._function.__module__
         self.__doc__ = self._function.__doc__
+        self.name = row["name"]
 
     def __repr__(self):
         return f"<operator {self._row['name']}>"
-
-    def __reduce__(self):
-        return _found, (self._row["name"],)
 
     def _states(self, args, kwargs):
         first = self._row["num_inputs"]
@@ -57,12 +55,3 @@ def callable_of(row):
     if row["states"] or row["uses_random"]:
         return CustomOperator(row)
     return row["function"]
-
-
-def _found(name):
-    from .registry import row_of
-
-    row = row_of(name)
-    if row is None:
-        raise LookupError(f"ops: the library must be loaded that has it, got {name!r}")
-    return callable_of(row)

@@ -1,4 +1,4 @@
-"""What the signatures of Python functions say of an operator."""
+"""Operands, results and parameters of an operator, by the signatures of Python functions."""
 
 import inspect
 
@@ -88,7 +88,7 @@ class Declaration:
         return gradients, inputs, results
 
     def spec(self, functions, version, doc, onnx, inplace, flags, data_sized):
-        """What `_core.add_custom_op` takes."""
+        """The dict that `_core.add_custom_op` takes."""
         sized = set(data_sized)
         outputs = [(n, 0, _FLAGS["data_sized"] if n in sized else 0) for n in self.outputs]
         outputs += [(n, 0, _FLAGS["hidden"]) for n in self.hidden]

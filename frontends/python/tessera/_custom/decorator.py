@@ -53,34 +53,25 @@ def custom_op(
     """
 
     def decorate(given):
-        functions = {"forward": given, "infer": infer, "backward": backward}
-        if inspect.isclass(given):
-            made = given()
-            functions = {key: getattr(made, key, value) for key, value in functions.items()}
-            functions["forward"] = getattr(made, "forward", None)
-        for key in ("forward", "infer"):
-            if not callable(functions[key]):
-                raise refused(name, f"function {key} must be given", functions[key])
-        declared = Declaration(
-            name, functions["forward"], outputs, states, hidden, random, training
-        )
-        calls = Functions(
-            declared,
-            functions["infer"],
-            functions["forward"],
-            functions["backward"],
-            data_sized,
-            random,
-        )
-        spec = declared.spec(
-            calls,
-            version,
-            inspect.getdoc(given),
-            onnx,
-            inplace,
-            flags_of(random, training, vmap),
-            data_sized,
-        )
+        functions = _functions_of(name, given, infer, backward)
+        names = Declaration(name, functions[1], outputs, states, hidden, random, training)
+        calls = Functions(names, *functions, data_sized, random)
+        flags = flags_of(random, training, vmap)
+        doc = inspect.getdoc(given)
+        spec = names.spec(calls, version, doc, onnx, inplace, flags, data_sized)
         return add(_core.add_custom_op(spec, calls))[0]
 
     return decorate
+
+
+def _functions_of(name, given, infer, backward):
+    """infer, forward and backward of a function, or of a class that has them."""
+    forward = given
+    if inspect.isclass(given):
+        made = given()
+        infer, backward = getattr(made, "infer", infer), getattr(made, "backward", backward)
+        forward = getattr(made, "forward", None)
+    for key, function in (("forward", forward), ("infer", infer)):
+        if not callable(function):
+            raise refused(name, f"function {key} must be given", function)
+    return infer, forward, backward

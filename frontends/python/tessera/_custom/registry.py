@@ -1,10 +1,11 @@
 """All operators that libraries and Python functions brought, by name."""
 
+import copyreg
 import os
 import threading
 
 from .. import _core
-from .calls import callable_of
+from .calls import CustomOperator, callable_of
 
 _lock = threading.Lock()
 _namespaces = {}  # name of a library: Namespace
@@ -39,7 +40,7 @@ def namespaces():
 
 
 def row_of(name):
-    """What the operator "library::name" says of itself; None where there is none."""
+    """Facts of the operator "library::name"; None where there is none."""
     library, _, operator = name.partition("::")
     found = _namespaces.get(library)
     return found and found._rows.get(operator)
@@ -80,3 +81,13 @@ def load_library(path):
     rows = _core.load_library(os.fspath(path))
     add(rows)
     return _namespaces[rows[0]["library"]] if rows else Namespace(os.fspath(path))
+
+
+def _found(name):
+    library, _, operator = name.partition("::")
+    if row_of(name) is None:
+        raise LookupError(f"ops: the library must be loaded that has it, got {name!r}")
+    return getattr(_namespaces[library], operator)
+
+
+copyreg.pickle(CustomOperator, lambda operator: (_found, (operator.name,)))

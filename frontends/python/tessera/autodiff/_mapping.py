@@ -15,7 +15,7 @@ from . import _mapping_rules as rules
 
 @functools.cache
 def record(name):
-    """What the record of an operator says, or its library; None where there is none."""
+    """Facts of an operator, by its record or its library; None where there is none."""
     return _core.op_row(name)
 
 
