@@ -24,7 +24,7 @@ constexpr int64_t kBlockBytes = 256 << 10;
 /// Multiplications of a part that takes about 20 us; parts for each thread where there are more.
 constexpr int64_t kPartProducts = 4 << 20;
 constexpr unsigned kPartsPerThread = 3;
-/// Channels of a group below which most lanes of a panel are empty.
+/// Channels of one of several groups below which most lanes of a panel are empty.
 constexpr int64_t kFewestChannels = 4;
 /// How much larger than an image its copy may be, and rows of it in bytes.
 constexpr int64_t kMostGrowth = 4, kMostRowBytes = 1 << 20;
@@ -56,7 +56,7 @@ bool ByteWindows::fits(const ByteWindowsShape &shape) {
   auto isModest = [](const WindowAxis &axis) {
     return extentOf(axis) <= kMostGrowth * (axis.size + axis.kernel) && axis.pad >= 0;
   };
-  return shape.out >= kFewestChannels && llvm::all_of(shape.axes, isModest) &&
+  return (shape.groups == 1 || shape.out >= kFewestChannels) && llvm::all_of(shape.axes, isModest) &&
          extentOf(shape.columns()) * shape.channels() * shape.slices().kernel <= kMostRowBytes;
 }
 
