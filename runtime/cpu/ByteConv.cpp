@@ -36,8 +36,8 @@ bool hasByteWindows(const PrepareRequest &request, const ConvShape &shape) {
   return shape.products() && contract::ByteWindows::fits(byteWindowsShape(request, shape));
 }
 
-std::vector<Packing> byteWindowsPackings(const contract::ByteWindows &windows) {
-  return {{kChannelsLast}, {windows.weightText(), std::nullopt, windows.weightBytes()}};
+bool hasByteDepthwise(const PrepareRequest &request, const ConvShape &shape) {
+  return shape.products() && contract::ByteDepthwise::fits(byteWindowsShape(request, shape));
 }
 
 template <typename X>

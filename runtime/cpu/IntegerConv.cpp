@@ -1,7 +1,7 @@
 //===- IntegerConv.cpp - exact convolutions of bytes ----------------------===//
 //
-// By windows in place (runtime/contract/ByteWindows); convolutions of few channels
-// of results, and transposed ones, by plain loops.
+// By windows in place (runtime/contract/ByteWindows), those of groups with few
+// channels by vectors of channels (ByteDepthwise).
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/contract/ByteResults.h"
@@ -14,57 +14,50 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-/// The zero point of a call.
-int32_t zeroOf(llvm::ArrayRef<void *> inputs) {
-  return inputs.size() > 2 ? *static_cast<const int32_t *>(inputs[2]) : 0;
-}
-
 class PlainIntegerConv : public PreparedKernel {
 public:
-  PlainIntegerConv(const PrepareRequest &request, const ConvShape &shape, bool isTransposed)
-      : s(shape), isTransposed(isTransposed), dtype(request.inputs[0].dtype) {
+  PlainIntegerConv(const PrepareRequest &request, const ConvShape &shape) : s(shape), dtype(request.inputs[0].dtype) {
     implementationName = kOwnConv;
     threadCount = s.products() < kSerialProducts ? 1 : request.threads;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    sumPlainly(s, isTransposed, dtype, threadCount, inputs[0], static_cast<const int8_t *>(inputs[1]), zeroOf(inputs),
-               static_cast<uint32_t *>(outputs[0]));
+    sumPlainly(s, /*isTransposed=*/false, dtype, threadCount, inputs[0], static_cast<const int8_t *>(inputs[1]),
+               zeroOf(inputs), static_cast<uint32_t *>(outputs[0]));
     return llvm::Error::success();
   }
 
 private:
   const ConvShape s;
-  const bool isTransposed;
   const DType dtype;
 };
 
-class WindowSums : public PreparedKernel {
+/// Tile by tile. Sums: ByteWindows or ByteDepthwise.
+template <typename Sums> class TiledIntegerConv : public PreparedKernel {
 public:
-  WindowSums(const PrepareRequest &request, const ConvShape &s)
+  TiledIntegerConv(const PrepareRequest &request, const ConvShape &s)
       : channels(s.groups * s.out), plane(s.resultPlane()),
-        windows(byteWindowsShape(request, s), s.products() < kSerialProducts ? 1 : request.threads) {
-    implementationName = kByteWindows;
-    threadCount = windows.threads();
-    offsetsAt = llvm::alignTo(windows.workspaceBytes(), 64);
+        sums(byteWindowsShape(request, s), s.products() < kSerialProducts ? 1 : request.threads) {
+    implementationName = kByteSums;
+    threadCount = sums.threads();
+    offsetsAt = llvm::alignTo(sums.workspaceBytes(), 64);
     workspace = offsetsAt + size_t(channels + kLanes) * sizeof(int32_t);
-    inputPackings = byteWindowsPackings(windows);
+    inputPackings = byteConvPackings(sums);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    const void *packed = windows.packed(inputs[1], context.workspace);
+    const void *packed = sums.packed(inputs[1], context.workspace);
     const int32_t zero = zeroOf(inputs);
     auto *offsets = reinterpret_cast<int32_t *>(static_cast<char *>(context.workspace) + offsetsAt);
-    contract::setOffsets(channels, nullptr, windows.zeroOfSums(zero), windows.weightSums(packed), {offsets, nullptr});
+    contract::setOffsets(channels, nullptr, sums.zeroOfSums(zero), sums.weightSums(packed), {offsets, nullptr});
     const contract::IntegerResults results{offsets, channels, plane, static_cast<int32_t *>(outputs[0])};
-    windows.run(inputs[0], packed, zero, context.workspace,
-                [&](const contract::ByteTile &tile) { results.write(tile); });
+    sums.run(inputs[0], packed, zero, context.workspace, [&](const contract::ByteTile &tile) { results.write(tile); });
     return llvm::Error::success();
   }
 
 private:
   const int64_t channels, plane;
-  const contract::ByteWindows windows;
+  const Sums sums;
   size_t offsetsAt;
 };
 
@@ -72,22 +65,23 @@ private:
 
 llvm::Expected<PreparedRef> prepareIntegerConv(const PrepareRequest &request) {
   const ConvShape shape = forwardShape(request);
+  if (hasByteDepthwise(request, shape))
+    return std::make_shared<TiledIntegerConv<contract::ByteDepthwise>>(request, shape);
   if (hasByteWindows(request, shape))
-    return std::make_shared<WindowSums>(request, shape);
-  return std::make_shared<PlainIntegerConv>(request, shape, /*isTransposed=*/false);
+    return std::make_shared<TiledIntegerConv<contract::ByteWindows>>(request, shape);
+  return std::make_shared<PlainIntegerConv>(request, shape);
 }
 
 llvm::Error packByteConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef, const void *from,
                               void *to) {
+  const ConvShape shape = forwardShape(request);
   if (input != 1)
     packChannelsLast(request.inputs[input], from, to);
+  else if (hasByteDepthwise(request, shape))
+    contract::ByteDepthwise(byteWindowsShape(request, shape), 1).pack(from, to);
   else
-    contract::ByteWindows(byteWindowsShape(request, forwardShape(request)), 1).pack(from, to);
+    contract::ByteWindows(byteWindowsShape(request, shape), 1).pack(from, to);
   return llvm::Error::success();
-}
-
-llvm::Expected<PreparedRef> prepareIntegerConvTranspose(const PrepareRequest &request) {
-  return std::make_shared<PlainIntegerConv>(request, transposedShape(request), /*isTransposed=*/true);
 }
 
 } // namespace tess::runtime::cpu

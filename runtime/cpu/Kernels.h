@@ -21,6 +21,8 @@ llvm::Expected<PreparedRef> prepareIntegerConv(const PrepareRequest &request);
 llvm::Error packByteConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
                               void *to);
 llvm::Expected<PreparedRef> prepareIntegerConvTranspose(const PrepareRequest &request);
+llvm::Error packIntegerConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
+                                          const void *from, void *to);
 // WeightOnlyLinear.cpp
 llvm::Expected<PreparedRef> prepareWeightOnlyLinear(const PrepareRequest &request);
 llvm::Error packWeightOnlyInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,

@@ -109,17 +109,17 @@ private:
   QuantizedResults form{};
 };
 
-/// Tile by tile.
-class TiledConv : public QuantizedConv {
+/// Tile by tile. Sums: ByteWindows or ByteDepthwise.
+template <typename Sums> class TiledConv : public QuantizedConv {
 public:
   TiledConv(const PrepareRequest &request, const ConvShape &s)
       : QuantizedConv(request, s),
-        windows(byteWindowsShape(request, s), s.products() < kSerialProducts ? 1 : request.threads) {
-    implementationName = kByteWindows;
-    threadCount = windows.threads();
-    channelsAt = llvm::alignTo(windows.workspaceBytes(), 64);
+        sums(byteWindowsShape(request, s), s.products() < kSerialProducts ? 1 : request.threads) {
+    implementationName = kByteSums;
+    threadCount = sums.threads();
+    channelsAt = llvm::alignTo(sums.workspaceBytes(), 64);
     workspace = channelsAt + channelBytes();
-    inputPackings = byteWindowsPackings(windows);
+    inputPackings = byteConvPackings(sums);
     inputPackings.resize(request.inputs.size());
     if (hasResidual)
       inputPackings[Residual] = inputPackings[X];
@@ -127,16 +127,16 @@ public:
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    const void *packed = windows.packed(inputs[Weight], context.workspace);
+    const void *packed = sums.packed(inputs[Weight], context.workspace);
     const int32_t zero = intAt(inputs, XZero);
-    const QuantizedResults results = resultsOf(inputs, outputs[0], windows.zeroOfSums(zero), windows.weightSums(packed),
+    const QuantizedResults results = resultsOf(inputs, outputs[0], sums.zeroOfSums(zero), sums.weightSums(packed),
                                                static_cast<char *>(context.workspace) + channelsAt);
-    windows.run(inputs[X], packed, zero, context.workspace, [&](const ByteTile &tile) { results.write(tile); });
+    sums.run(inputs[X], packed, zero, context.workspace, [&](const ByteTile &tile) { results.write(tile); });
     return llvm::Error::success();
   }
 
 private:
-  const contract::ByteWindows windows;
+  const Sums sums;
   size_t channelsAt;
 };
 
@@ -185,8 +185,10 @@ private:
 
 llvm::Expected<PreparedRef> prepareQuantizedConv(const PrepareRequest &request) {
   const ConvShape shape = forwardShape(request);
+  if (hasByteDepthwise(request, shape))
+    return std::make_shared<TiledConv<contract::ByteDepthwise>>(request, shape);
   if (hasByteWindows(request, shape))
-    return std::make_shared<TiledConv>(request, shape);
+    return std::make_shared<TiledConv<contract::ByteWindows>>(request, shape);
   return std::make_shared<PlainConv>(request, shape);
 }
 

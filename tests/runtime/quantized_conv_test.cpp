@@ -68,6 +68,10 @@ TEST_CASE("quantized_conv2d: the steps of the specification, with and without ti
       {{2, 3, 5, 6}, {4, 3, 3, 3}},
       {{1, 4, 7, 7}, {6, 2, 3, 3}, {2, 1}, {1, 0}, {1, 1}, 2},
       {{2, 16, 8, 8}, {16, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 16}, // single channels
+      {{1, 24, 30, 31}, {24, 1, 5, 5}, {2, 2}, {2, 2}, {1, 1}, 24},
+      {{1, 5, 9, 9}, {10, 1, 3, 3}, {1, 1}, {2, 2}, {2, 2}, 5},
+      {{1, 40, 9, 9}, {20, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 20},
+      {{1, 20, 9, 9}, {2, 20, 3, 3}, {1, 1}, {1, 1}}, // few results
       {{1, 17, 10, 11}, {19, 17, 3, 3}, {2, 2}, {1, 1}},
       {{2, 64, 14, 14}, {40, 64, 3, 3}, {1, 1}, {1, 1}},
       {{1, 16, 4, 4}, {5, 16, 3, 3}, {1, 1}, {20, 20}, {20, 20}}, // places far beyond the edges
@@ -100,9 +104,9 @@ struct Chain {
   TestProgram program;
   std::vector<HostTensor> operands;
 
-  explicit Chain(int64_t channels)
-      : operands(operandsOf({{2, channels, 9, 9}, {channels, channels, 3, 3}}, DType::Int8)) {
-    ConvCase c{{2, channels, 9, 9}, {channels, channels, 3, 3}, {1, 1}, {1, 1}};
+  Chain(int64_t channels, int64_t groups)
+      : operands(operandsOf({{2, channels, 9, 9}, {channels, channels / groups, 3, 3}}, DType::Int8)) {
+    ConvCase c{{2, channels, 9, 9}, {channels, channels / groups, 3, 3}, {1, 1}, {1, 1}, {1, 1}, groups};
     int x = program.input("x", DType::Int8, {2, channels, 9, 9});
     ValueIds parameters;
     for (size_t i = 1; i < operands.size(); ++i)
@@ -135,12 +139,42 @@ struct Chain {
 } // namespace
 
 TEST_CASE("quantized convolutions hand on images with their channels side by side, with the bits of row-major ones") {
-  const int64_t channels = GENERATE(6, 32);
+  auto [channels, groups] = GENERATE(std::pair(6, 1), std::pair(32, 1), std::pair(40, 40), std::pair(6, 3));
   const unsigned threads = GENERATE(1u, 2u);
-  Chain chain(channels);
+  Chain chain(channels, groups);
   unsigned plain = 0, packed = 0;
   const std::vector<int8_t> expected = chain.run(false, threads, plain);
   CHECK(chain.run(true, threads, packed) == expected);
   CHECK(plain == 0);
   CHECK(packed == 5); // two images, and the weight of each call
+}
+
+TEST_CASE("transposed convolutions read images with their channels side by side, and a weight that is packed once") {
+  const int64_t groups = GENERATE(1, 24), stride = GENERATE(1, 2);
+  const unsigned threads = GENERATE(1u, 2u);
+  const ConvCase c{{2, 24, 9, 9}, {24, 24, 1, 1}}, of{{2, 24, 9, 9}, {24, 24 / groups, 3, 3}, {stride, stride}, {1, 1}};
+  std::vector<HostTensor> operands = operandsOf(c, DType::UInt8);
+  HostTensor weight = randomBytes(DType::Int8, of.weight, 9);
+  TestProgram program;
+  ValueIds values = {program.input("x", DType::UInt8, {2, 24, 9, 9})};
+  for (size_t i = 1; i < operands.size(); ++i)
+    values.push_back(program.constant(operands[i].meta, operands[i].data()));
+  const int images = program.node(quantized(c), values, ValueKind::Temp, DType::Int8);
+  program.library();
+  const OpDef op = makeConv("integer_conv_transpose2d", of).set("groups", groups).set("output_padding", IntList{0, 0});
+  program.output("out", program.node(op, {images, program.constant(weight.meta, weight.data()), values[3]},
+                                     ValueKind::Temp, DType::Int32));
+  program.library();
+  std::vector<std::vector<int32_t>> results;
+  for (bool packing : {false, true}) {
+    BindOptions options;
+    options.threads = threads;
+    options.packing = packing;
+    BoundRef bound = get(program.create()->bind({operands[0].meta}, options));
+    CHECK(bound->packedValues() == (packing ? 3 : 0)); // the images, and both weights
+    const int64_t side = (9 - 1) * stride + 1;
+    results.emplace_back(size_t(2 * 24 * side * side));
+    ok(tess::runtime::run(*bound, {operands[0].data()}, {results.back().data()}));
+  }
+  CHECK(results[0] == results[1]);
 }
