@@ -84,7 +84,7 @@ void ByteWindows::planSegments() {
 
 /// Windows of single elements that follow each other are taken as one row, in pieces of a tile.
 void ByteWindows::planRows() {
-  const int64_t most = kernels.rows();
+  const int64_t most = tileWindows();
   isInPlace = s.isChannelsLast && mayBeInPlace;
   auto isPlain = [](const WindowAxis &axis) {
     return axis.kernel == 1 && axis.stride == 1 && axis.results == axis.size;
@@ -115,8 +115,8 @@ void ByteWindows::share() {
 }
 
 void ByteWindows::planMemory() {
-  const int64_t step = isFlat ? int64_t(kernels.rows()) * s.channels()
-                              : s.rows().stride * rowBytes * (isInPlace ? 1 : s.slices().kernel);
+  const int64_t step =
+      isFlat ? tileWindows() * s.channels() : s.rows().stride * rowBytes * (isInPlace ? 1 : s.slices().kernel);
   blockRows = std::clamp<int64_t>(kBlockBytes / step, 1, int64_t(llvm::divideCeil(totalRows(), int64_t(rowParts))));
   if (!isInPlace) {
     const int64_t slices = blockRows / rowsOfSlice + 2; // of which a block has rows, at most
@@ -213,7 +213,6 @@ public:
     call.setStride(TileCall::Rhs, TileCall::Lines, kWidth);
     call.setStride(TileCall::Out, TileCall::Rows, kSumStride);
     call.setStride(TileCall::Out, TileCall::Columns, kWidth);
-    call.setData(TileCall::Out, sums);
   }
 
   void run(int64_t firstRow, int64_t lastRow, int64_t firstPanel, int64_t lastPanel) {
@@ -318,22 +317,33 @@ private:
     const int64_t group = panel / w.panelsOfGroup(), first = panel % w.panelsOfGroup() * kWidth;
     from += group * s.in;
     for (int64_t done = 0, panels = 0; done < count; done += panels) {
-      panels = w.kernels.panelsFor(unsigned(tile.windows), count - done);
+      const int64_t rows = std::min<int64_t>(tile.windows, w.kernels.rows()), rest = tile.windows % rows;
+      panels = w.kernels.panelsFor(unsigned(rows), count - done);
+      while (rest && !w.kernels.at(unsigned(rest), unsigned(panels)))
+        --panels;
       tile.channel = first + done * kWidth;
       tile.channels = std::min(panels * kWidth, s.out - tile.channel);
       tile.channel += group * s.out;
       call.setSize(TileCall::Columns, tile.channels);
-      const KernelFn kernel = w.kernels.at(unsigned(tile.windows), unsigned(panels));
       const char *lines = this->panels + (panel + done) * int64_t(w.panelBytes);
-      for (int64_t number = 0; const ByteWindows::Segment &segment : w.segments) {
-        call.setSize(TileCall::Lines, segment.lines());
-        call.setData(TileCall::Lhs, from + segment.slice * strip.sliceBytes +
-                                        segment.row * s.rows().dilation * w.rowBytes +
-                                        segment.column * s.columns().dilation * s.channels());
-        call.setData(TileCall::Rhs, lines + segment.line * kWidth * kPerWord);
-        call.run(kernel, number++);
+      for (int64_t row = 0; row < tile.windows; row += rows) {
+        const KernelFn kernel = w.kernels.at(unsigned(std::min(rows, tile.windows - row)), unsigned(panels));
+        runSegments(strip, from + row * s.columns().stride * s.channels(), lines, kernel, sums + row * kSumStride);
       }
       take(tile);
+    }
+  }
+
+  /// Adds the products of all segments of windows that begin at `from`, by panels that begin at `lines`.
+  void runSegments(const Strip &strip, const char *from, const char *lines, KernelFn kernel, int32_t *to) {
+    call.setData(TileCall::Out, to);
+    for (int64_t number = 0; const ByteWindows::Segment &segment : w.segments) {
+      call.setSize(TileCall::Lines, segment.lines());
+      call.setData(TileCall::Lhs, from + segment.slice * strip.sliceBytes +
+                                      segment.row * s.rows().dilation * w.rowBytes +
+                                      segment.column * s.columns().dilation * s.channels());
+      call.setData(TileCall::Rhs, lines + segment.line * kWidth * kPerWord);
+      call.run(kernel, number++);
     }
   }
 

@@ -104,6 +104,8 @@ private:
   int64_t numPanels() const { return s.groups * panelsOfGroup(); }
   size_t sumBytes() const { return size_t(s.resultChannels() + kLanes) * sizeof(int32_t); }
   size_t ownWeightBytes() const { return s.hasPanels ? 0 : (weightBytes() + 63) / 64 * 64; }
+  /// Windows of a tile at most: of as many kernels' rows as sums have place for, so that its end is worth a call.
+  int64_t tileWindows() const { return Kernels::kMostRows / kernels.rows() * kernels.rows(); }
   int64_t totalRows() const { return s.batch * s.slices().results * rowsOfSlice; }
   /// Rows of an image from the first that windows of `count` rows of results read to the last one.
   int64_t spanOf(int64_t count) const {
