@@ -28,7 +28,7 @@ public:
   Contraction(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims,
               const ContractInstructions &instructions)
       : spec(spec), form(contractForm(spec)), products(form, instructions, b), b(b), pointers(pointers), dims(dims),
-        rows(spec.tile.rows), panels(spec.tile.panels), lines(spec.numGroups() - 1), sum(products.sumElem()) {}
+        rows(spec.tile.rows), panels(spec.tile.panels), lines(spec.numGroups() - 1), sum(products.resultElem()) {}
 
   void emit(V chunk) {
     base = pointer(form.out);
@@ -93,10 +93,15 @@ private:
   static Values again(llvm::ArrayRef<V> values) { return Values(values); }
 
   /// The sums before the first of `count` lines.
-  Values firstSums(llvm::ArrayRef<V> from, V count, V rhsStep) {
-    if (!products.startsFromMemory())
-      return Values(size_t(rows) * panels, b.constantBits(sum, true, 0));
+  Values firstSums(llvm::ArrayRef<V> from, V count, V lhsStep, V rhsStep) {
     Values sums;
+    if (products.startsFromRows())
+      for (unsigned r = 0; r < rows; ++r)
+        sums.append(panels, b.splat(b.load(behind(neighbour(from, r, row), count * lhsStep), Elem::I32, false)));
+    else if (!products.startsFromMemory())
+      sums.append(size_t(rows) * panels, b.constantBits(sum, true, 0));
+    if (!sums.empty())
+      return sums;
     for (unsigned r = 0; r < rows; ++r)
       for (unsigned p = 0; p < panels; ++p)
         sums.push_back(b.load(behind(neighbour(from.drop_front(numRows), p, panel), count * rhsStep), sum, true));
@@ -107,7 +112,7 @@ private:
   Values sumLines(llvm::ArrayRef<V> from, V count) {
     V lhsStep = stride(form.lhs, lines), rhsStep = stride(form.rhs, lines);
     ahead = bytesAhead(count, rhsStep);
-    Values start = firstSums(from, count, rhsStep);
+    Values start = firstSums(from, count, lhsStep, rhsStep);
     const size_t numSums = start.size();
     start.append(from.begin(), from.end());
     start.push_back(count);
@@ -132,15 +137,33 @@ private:
 
   /// Adds the products of a line, at the pointers `at`, to the sums.
   void addLine(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at) {
+    if (products.startsFromRows())
+      return addPanels(sums, at);
     llvm::SmallVector<V, 8> read;
-    for (unsigned p = 0; p < panels; ++p) {
-      mlir::Value line = neighbour(at.drop_front(numRows), p, panel);
-      if (int64_t(p) * kLanes * products.columnBytes() % kCacheLine == 0)
-        fetchAhead(line);
-      read.push_back(products.line(line));
-    }
+    for (unsigned p = 0; p < panels; ++p)
+      read.push_back(readLine(at, p));
     for (unsigned step = 0; step < products.steps(); ++step)
       rows == 1 || !products.streams() ? addRows(sums, at, read, step) : addColumns(sums, at, read, step);
+  }
+
+  /// One panel after the other, since words and what is made of them take four registers, and loads stay where they are
+  /// among those that fetch.
+  void addPanels(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at) {
+    llvm::SmallVector<LineProducts::Words, 8> elements;
+    for (unsigned r = 0; r < rows; ++r)
+      elements.push_back(rowElement(at, r, 0));
+    for (unsigned p = 0; p < panels; ++p) {
+      LineProducts::Words columns = products.columns(readLine(at, p), 0);
+      for (unsigned r = 0; r < rows; ++r)
+        sums[r * panels + p] = products.add(elements[r], columns, sums[r * panels + p]);
+    }
+  }
+
+  V readLine(llvm::ArrayRef<V> at, unsigned p) {
+    mlir::Value line = neighbour(at.drop_front(numRows), p, panel);
+    if (int64_t(p) * kLanes * products.columnBytes() % kCacheLine == 0)
+      fetchAhead(line);
+    return products.line(line);
   }
 
   void fetchAhead(mlir::Value line) {
@@ -150,14 +173,14 @@ private:
       b.prefetchForRead(behind(line, ahead));
   }
 
-  V rowElement(llvm::ArrayRef<V> at, unsigned r, unsigned step) {
+  LineProducts::Words rowElement(llvm::ArrayRef<V> at, unsigned r, unsigned step) {
     return products.row(b.addressConst(neighbour(at, r, row), int64_t(step) * products.rowBytes(), Elem::I8));
   }
 
   /// One element of a row at a time is in registers.
   void addRows(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at, llvm::ArrayRef<V> read, unsigned step) {
     for (unsigned r = 0; r < rows; ++r) {
-      V element = rowElement(at, r, step);
+      LineProducts::Words element = rowElement(at, r, step);
       for (unsigned p = 0; p < panels; ++p)
         sums[r * panels + p] = products.add(element, products.columns(read[p], step), sums[r * panels + p]);
     }
@@ -165,11 +188,11 @@ private:
 
   /// One vector of columns at a time is in registers, since each is converted.
   void addColumns(llvm::MutableArrayRef<V> sums, llvm::ArrayRef<V> at, llvm::ArrayRef<V> read, unsigned step) {
-    llvm::SmallVector<V, 4> elements;
+    llvm::SmallVector<LineProducts::Words, 4> elements;
     for (unsigned r = 0; r < rows; ++r)
       elements.push_back(rowElement(at, r, step));
     for (unsigned p = 0; p < panels; ++p) {
-      V columns = products.columns(read[p], step);
+      LineProducts::Words columns = products.columns(read[p], step);
       for (unsigned r = 0; r < rows; ++r)
         sums[r * panels + p] = products.add(elements[r], columns, sums[r * panels + p]);
     }
@@ -192,7 +215,7 @@ private:
         b.prefetchForRead(b.addressConst(line, kFetchAhead, Elem::I8));
         V scale = b.load(line, sum, true);
         for (unsigned i = p; i < numSums; i += panels)
-          next[i] = fma(sums[i], scale, carried[i]);
+          next[i] = fma(products.startsFromRows() ? b.convert(sums[i], sum) : sums[i], scale, carried[i]);
       }
       llvm::MutableArrayRef<V> moved = llvm::MutableArrayRef<V>(next).drop_front(numSums).drop_back();
       advance(moved.take_front(numPointers), lhsStep, rhsStep);

@@ -17,11 +17,15 @@ struct ContractInstructions {
 /// takes an element or a word of the row and a vector of columns.
 class LineProducts {
 public:
+  /// An element or word of a row, or columns of a line: two vectors where halves of words are multiplied apart.
+  using Words = llvm::SmallVector<V, 2>;
+
   LineProducts(const ContractForm &form, const ContractInstructions &instructions, LaneBuilder &b);
 
   unsigned steps() const { return form.lines == Lines::Nibbles ? 8 : 1; }
-  /// Type of sums.
-  Elem sumElem() const { return sum; }
+  /// Types of the sums of lines, and of results.
+  Elem sumElem() const { return countsBytes() ? Elem::I32 : sum; }
+  Elem resultElem() const { return sum; }
   /// The bytes of a line's part for one column, and those of a row for one step.
   unsigned columnBytes() const;
   unsigned rowBytes() const {
@@ -33,21 +37,28 @@ public:
   bool streams() const { return form.scale >= 0; }
   /// Whether sums begin with what lies behind the last line.
   bool startsFromMemory() const { return hasOffset; }
+  /// Whether they begin with what lies behind a row's last element of the group.
+  bool startsFromRows() const { return countsBytes(); }
 
   /// The element or word of a row at `address`, in every lane.
-  V row(mlir::Value address);
+  Words row(mlir::Value address);
   /// A line at `address`, and its columns in one step.
   V line(mlir::Value address);
-  V columns(V line, unsigned step);
+  Words columns(V line, unsigned step);
   /// Adds the product to `total`.
-  V add(V row, V columns, V total);
+  V add(llvm::ArrayRef<V> row, llvm::ArrayRef<V> columns, V total);
 
 private:
   using Lines = ContractForm::Lines;
 
+  /// Whether rows are int8 beside scaled lines.
+  bool countsBytes() const { return form.lines == Lines::ScaledQuads || form.lines == Lines::ScaledNibbles; }
+  V numbersOf(V line, unsigned step);
   V addPairs(V x, V y, V total);
   V addQuads(V x, V y, V total);
+  V addScaled(llvm::ArrayRef<V> row, llvm::ArrayRef<V> columns, V total);
   V bytesOf(V words, bool odd, bool isUnsigned);
+  Words halvesOf(V words, bool isUnsigned);
 
   const ContractForm form;
   const ContractInstructions has;

@@ -148,8 +148,11 @@ bool isFullStore(const KernelSpec &spec, const KernelStore &store) {
 
 /// The lines of a contraction's second argument, which is a load or what is made of one.
 static ContractForm::Lines linesOf(const KernelNode &node) {
+  const bool isUnsigned = node.dtype == DType::UInt8;
   if (node.kind == NodeKind::Unpack)
-    return ContractForm::Lines::Nibbles;
+    return isUnsigned ? ContractForm::Lines::ScaledNibbles : ContractForm::Lines::Nibbles;
+  if (isUnsigned)
+    return ContractForm::Lines::ScaledQuads;
   if (node.kind == NodeKind::Apply)
     return ContractForm::Lines::Bytes;
   return node.dtype == DType::BFloat16 ? ContractForm::Lines::Pairs

@@ -45,8 +45,9 @@ KernelPlan planKernel(const KernelSpec &spec, LaterPasses later = LaterPasses::K
 struct ContractForm {
   /// The elements of each column in a line, and how they are multiplied. Numbers: one, in its own type. Pairs: two of
   /// bfloat16. Quads: four of 8 bits, to int32 sums. Bytes: one of 8 bits, as float32. Nibbles: eight of 4 bits, as
-  /// float32.
-  enum class Lines : uint8_t { Numbers, Pairs, Quads, Bytes, Nibbles };
+  /// float32. ScaledQuads and ScaledNibbles: four of 8 bits and eight of 4 bits, unsigned, by int8 to int32 sums of
+  /// groups, which begin with what lies behind a row's last element of the group.
+  enum class Lines : uint8_t { Numbers, Pairs, Quads, Bytes, Nibbles, ScaledQuads, ScaledNibbles };
 
   int16_t lhs, rhs, out; // operands
   int16_t scale;         // operand of groups' scales; -1: lines come in no groups

@@ -19,8 +19,9 @@
 // after each. A contraction is chunked: each call sums the products of a chunk of
 // kContractLines lines one by one, from zero, and adds the sum to those of the
 // chunks before it; a chunk whose lines come in groups sums each so, and adds
-// sum * scale to the chunk's by one multiply-add. Sums of integers wrap. All are independent of layout, ISA, threads
-// and fusion.
+// sum * scale to the chunk's by one multiply-add; exact sums of int8 by unsigned
+// bytes become float32 before. Sums of integers wrap. All are independent of
+// layout, ISA, threads and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -77,9 +78,10 @@ enum class NodeKind : uint8_t {
   Reduce,   // reduceKind over the reduced groups; result is row-level
   Contract, // of a chunk of the reduced group: the sum of products of `args`, a row's element by a line of the panels;
             // with a third argument lines come in groups, whose sums are multiplied by it and added in their order
-  Unpack,   // the eight signed numbers of 4 bits in each 32-bit word of a line, the lowest first, as eight lines
-  Scan,     // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
-            // second argument where there is one, and the first argument; the first value is that argument
+  Unpack, // the eight numbers of 4 bits in each 32-bit word of a line, the lowest first, as eight lines: signed ones as
+          // floats, unsigned ones as u8
+  Scan,   // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
+          // second argument where there is one, and the first argument; the first value is that argument
 };
 
 /// Whether `fn` has a form that takes less time, is less near to the exact result, and gives other bits; of floats that

@@ -125,6 +125,8 @@ private:
       return lhs == rhs && sum == DType::Float32;
     case DType::Int8:
       return (lhs == DType::Int8 || lhs == DType::UInt8) && sum == DType::Int32;
+    case DType::UInt8:
+      return lhs == DType::Int8 && sum == DType::Float32;
     default:
       return false;
     }
@@ -133,9 +135,10 @@ private:
   llvm::Error checkUnpack(unsigned index) const {
     const KernelNode &node = spec.nodes[index];
     bool isOfWords = node.args.size() == 1 && isLoadOf(node.args[0], InnerClass::Contiguous) &&
-                     spec.nodes[node.args[0]].dtype == DType::UInt32 && node.dtype == DType::Float32;
+                     spec.nodes[node.args[0]].dtype == DType::UInt32 &&
+                     (node.dtype == DType::Float32 || node.dtype == DType::UInt8);
     if (!spec.contracts() || !isOfWords)
-      return error("what is unpacked must be a load of lines of u32 in a chunked kernel, as f32",
+      return error("what is unpacked must be a load of lines of u32 in a chunked kernel, as f32 or u8",
                    "node " + llvm::Twine(index) + " " + shortName(node.dtype));
     return llvm::Error::success();
   }
@@ -151,22 +154,26 @@ private:
       return error("a contraction must multiply a load of rows by a load of lines, broadcast and contiguous", name);
     DType lhs = spec.nodes[node.args[0]].dtype, rhs = spec.nodes[node.args[1]].dtype;
     if (!mayContract(lhs, rhs, node.dtype))
-      return error("a contraction must be of f32 or f64 in their type, of bf16 in f32, or of i8 or u8 by i8 in i32",
+      return error("a contraction must be of f32 or f64 in their type, of bf16 in f32, of i8 or u8 by i8 in i32, "
+                   "or of i8 by u8 in f32",
                    name + " " + shortName(lhs) + " " + shortName(rhs) + " " + shortName(node.dtype));
     return checkScales(node, name);
   }
 
-  /// Groups of lines have scales, and there are some only of lines that are converted.
+  /// Groups of lines have scales, and there are some only of lines that are converted or unsigned.
   llvm::Error checkScales(const KernelNode &node, llvm::StringRef name) const {
     const int lines = node.args[1], load = loadOfLines(lines);
     bool hasScales = node.args.size() == 3 && isLoadOf(node.args[2], InnerClass::Contiguous) &&
                      spec.nodes[node.args[2]].dtype == DType::Float32;
-    if (lines == load ? node.args.size() != 2 || spec.numReduced != 1 : !hasScales || spec.numReduced != 2)
-      return error("lines that are converted, and no others, must have groups and a load of f32 scales",
+    const bool isUnsigned = spec.nodes[lines].dtype == DType::UInt8;
+    const bool hasGroups = lines != load || isUnsigned;
+    if (hasGroups ? !hasScales || spec.numReduced != 2 : node.args.size() != 2 || spec.numReduced != 1)
+      return error("lines that are converted or u8, and no others, must have groups and a load of f32 scales",
                    name + " with " + llvm::Twine(node.args.size()) + " arguments and " + llvm::Twine(spec.numReduced) +
                        " reduced groups");
     bool isOfBytes = spec.nodes[lines].kind == NodeKind::Unpack || spec.nodes[load].dtype == DType::Int8;
-    if (lines != load && (!isOfBytes || node.dtype != DType::Float32 || spec.nodes[lines].dtype != DType::Float32))
+    const bool isOfFloats = node.dtype == DType::Float32 && spec.nodes[lines].dtype == DType::Float32;
+    if (lines != load && !isUnsigned && (!isOfBytes || !isOfFloats))
       return error("lines that are converted must be of i8, and f32 then",
                    name + " " + shortName(spec.nodes[load].dtype) + " " + shortName(spec.nodes[lines].dtype));
     return llvm::Error::success();

@@ -236,6 +236,25 @@ LaneValue LaneBuilder::dotHalves(LaneValue a, LaneValue x, bool isWhole) {
   return shuffle(parts[0], parts[1], llvm::to_vector(llvm::seq(0, int32_t(kLanes))));
 }
 
+LaneValue LaneBuilder::dotBytes(LaneValue a, LaneValue x, bool isWhole) {
+  auto multiply = [&](llvm::StringRef intrinsic, LaneValue left, LaneValue right, int64_t lanes) {
+    Type bytes = VectorType::get({4 * lanes}, ops.getI8Type());
+    Value args[] = {LLVM::BitcastOp::create(ops, loc, bytes, left.get()),
+                    LLVM::BitcastOp::create(ops, loc, bytes, right.get())};
+    return call(intrinsic, VectorType::get({2 * lanes}, ops.getI16Type()), args, Elem::I16);
+  };
+  if (isWhole)
+    return multiply("llvm.x86.avx512.pmaddubs.w.512", a, x, kLanes);
+  constexpr int32_t kHalf = kLanes / 2;
+  llvm::SmallVector<LaneValue, 2> parts;
+  for (int32_t first : {0, kHalf}) {
+    auto lanes = llvm::to_vector(llvm::seq(first, first + kHalf));
+    LaneValue left = shuffle(a, lanes), right = shuffle(x, lanes);
+    parts.push_back(multiply("llvm.x86.avx2.pmadd.ub.sw", left, right, kHalf));
+  }
+  return shuffle(parts[0], parts[1], llvm::to_vector(llvm::seq(0, 2 * int32_t(kLanes))));
+}
+
 LaneValue LaneBuilder::permute(LaneValue table, LaneValue index) {
   return call("llvm.x86.avx512.permvar.sf.512", type(Elem::F32, true), {table.get(), index.get()}, Elem::F32);
 }

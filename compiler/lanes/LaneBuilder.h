@@ -144,6 +144,9 @@ public:
   /// The sum of the products of neighbours, for vectors of 2 * kLanes signed numbers of 16 bits: kLanes of 32 bits.
   /// `isWhole`: in one instruction, of AVX512BW.
   LaneValue dotHalves(LaneValue a, LaneValue x, bool isWhole);
+  /// The sums of products of neighbouring bytes, of `a`, unsigned ones, and `x`, signed ones, both kLanes of I32: 2 *
+  /// kLanes numbers of 16 bits, which they must fit. `isWhole`: in one instruction, of AVX512BW.
+  LaneValue dotBytes(LaneValue a, LaneValue x, bool isWhole);
   /// The element of `table`, kLanes of F32, that the lower four bits of each lane of `index` (I32) name. Machines with
   /// AVX512F have it.
   LaneValue permute(LaneValue table, LaneValue index);

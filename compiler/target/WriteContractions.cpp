@@ -43,7 +43,9 @@ std::vector<Level> levels() {
         {DType::Int8, 3, 1, 2},
         {DType::UInt8, 3, 1, 2},
         {DType::Float32, 2, 1, 2, TileLines::Bytes},
-        {DType::Float32, 2, 1, 2, TileLines::Nibbles}}},
+        {DType::Float32, 2, 1, 2, TileLines::Nibbles},
+        {DType::Int8, 4, 1, 4, TileLines::Bytes},
+        {DType::Int8, 4, 1, 4, TileLines::Nibbles}}},
       {"x86-64-v4",
        "x86-64-v4",
        "",
@@ -53,8 +55,16 @@ std::vector<Level> levels() {
         {DType::Int8, 10, 2, 8},
         {DType::UInt8, 10, 2, 8},
         {DType::Float32, 4, 2, 8, TileLines::Bytes},
-        {DType::Float32, 4, 2, 8, TileLines::Nibbles}}},
-      {"x86-64-v4+avx512vnni", "x86-64-v4", "+avx512vnni", {{DType::Int8, 14, 2, 8}, {DType::UInt8, 14, 2, 8}}},
+        {DType::Float32, 4, 2, 8, TileLines::Nibbles},
+        {DType::Int8, 8, 2, 4, TileLines::Bytes},
+        {DType::Int8, 8, 2, 4, TileLines::Nibbles}}},
+      {"x86-64-v4+avx512vnni",
+       "x86-64-v4",
+       "+avx512vnni",
+       {{DType::Int8, 14, 2, 8},
+        {DType::UInt8, 14, 2, 8},
+        {DType::Int8, 8, 2, 4, TileLines::Bytes},
+        {DType::Int8, 8, 2, 4, TileLines::Nibbles}}},
       {"x86-64-v4+avx512bf16", "x86-64-v4", "+avx512bf16", {{DType::BFloat16, 14, 2, 8}}},
   };
 }
@@ -65,14 +75,18 @@ DType lineDType(const TileEntry &tile) {
   case TileLines::Numbers:
     return isInt(tile.dtype) ? DType::Int8 : tile.dtype;
   case TileLines::Bytes:
-    return DType::Int8;
+    return isInt(tile.dtype) ? DType::UInt8 : DType::Int8;
   case TileLines::Nibbles:
     return DType::UInt32;
   }
   llvm_unreachable("covered switch");
 }
 
-DType sumDType(DType of) { return isInt(of) ? DType::Int32 : of == DType::Float64 ? DType::Float64 : DType::Float32; }
+DType sumDType(const TileEntry &tile) {
+  if (isInt(tile.dtype) && tile.lines == TileLines::Numbers)
+    return DType::Int32;
+  return tile.dtype == DType::Float64 ? DType::Float64 : DType::Float32;
+}
 
 class SpecWriter {
 public:
@@ -81,11 +95,11 @@ public:
     spec.numReduced = tile.lines == TileLines::Numbers ? 1 : 2;
     spec.order = ReductionOrder::Chunked;
     spec.tile = {tile.rows, tile.panels};
-    const DType sum = sumDType(tile.dtype);
+    const DType sum = sumDType(tile);
     KernelNode contract{NodeKind::Contract, sum};
     contract.args = {load(tile.dtype, InnerClass::Broadcast), load(lineDType(tile), InnerClass::Contiguous)};
     if (tile.lines != TileLines::Numbers) {
-      contract.args[1] = convert(contract.args[1], tile.lines);
+      contract.args[1] = convert(contract.args[1], tile);
       contract.args.push_back(load(DType::Float32, InnerClass::Contiguous));
     }
     const int16_t result = add(std::move(contract));
@@ -108,8 +122,12 @@ private:
     return add(std::move(node));
   }
 
-  int16_t convert(int16_t lines, TileLines form) {
-    KernelNode node{form == TileLines::Bytes ? NodeKind::Apply : NodeKind::Unpack, DType::Float32};
+  /// Lines as they are multiplied: as float32, or by int8 as unsigned bytes.
+  int16_t convert(int16_t lines, const TileEntry &tile) {
+    const bool isOfBytes = tile.lines == TileLines::Bytes, byBytes = isInt(tile.dtype);
+    if (isOfBytes && byBytes)
+      return lines;
+    KernelNode node{isOfBytes ? NodeKind::Apply : NodeKind::Unpack, byBytes ? DType::UInt8 : DType::Float32};
     node.fn = ScalarFn::Cast;
     node.args = {lines};
     return add(std::move(node));
@@ -124,8 +142,8 @@ std::vector<TileEntry> entriesOf(const Level &level) {
     for (uint8_t rows = 1; rows <= most.rows; ++rows)
       for (uint8_t panels = 1; panels <= most.panels; ++panels)
         entries.push_back({nullptr, most.dtype, rows, panels, most.lines});
-    const bool converts = most.lines != TileLines::Numbers;
-    const unsigned few = converts ? most.rows : 1, mostSums = most.rowPanels * (converts ? 2 : 1);
+    const bool converts = most.lines != TileLines::Numbers, isOfFloats = most.dtype == DType::Float32;
+    const unsigned few = converts ? most.rows : 1, mostSums = most.rowPanels * (converts && isOfFloats ? 2 : 1);
     for (unsigned rows = 1; rows <= few; ++rows)
       for (unsigned panels = most.panels * 2; panels <= most.rowPanels && rows * panels <= mostSums; panels *= 2)
         entries.push_back({nullptr, most.dtype, uint8_t(rows), uint8_t(panels), most.lines});

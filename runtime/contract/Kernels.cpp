@@ -52,7 +52,7 @@ llvm::ArrayRef<Level> levels() {
 constexpr std::pair<DType, TileLines> kForms[] = {
     {DType::Float32, TileLines::Numbers}, {DType::Float64, TileLines::Numbers}, {DType::BFloat16, TileLines::Numbers},
     {DType::Int8, TileLines::Numbers},    {DType::UInt8, TileLines::Numbers},   {DType::Float32, TileLines::Bytes},
-    {DType::Float32, TileLines::Nibbles}};
+    {DType::Float32, TileLines::Nibbles}, {DType::Int8, TileLines::Bytes},      {DType::Int8, TileLines::Nibbles}};
 
 } // namespace
 

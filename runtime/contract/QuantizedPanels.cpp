@@ -23,9 +23,10 @@ llvm::Error QuantizedShape::check() const {
 }
 
 QuantizedForm::QuantizedForm(const QuantizedShape &shape)
-    : isNibbles(shape.numbers == TileLines::Nibbles), numPanels(llvm::divideCeil(shape.columns, int64_t(kLanes))),
-      numLines(llvm::divideCeil(shape.depth, perColumn())),
-      groupLines(shape.group ? shape.group / perColumn() : kContractLines),
+    : isNibbles(shape.numbers == TileLines::Nibbles), byBytes(shape.rows == DType::Int8),
+      numPanels(llvm::divideCeil(shape.columns, int64_t(kLanes))), numLines(llvm::divideCeil(shape.depth, perColumn())),
+      chunkLines(isNibbles ? kContractLines : kContractLines / perColumn()),
+      groupLines(shape.group ? shape.group / perColumn() : chunkLines),
       scaleLines(shape.group ? llvm::divideCeil(numLines, groupLines) : 1) {
   if (shape.group)
     numLines = scaleLines * groupLines;
@@ -68,21 +69,28 @@ public:
 
   void packPanel(int64_t column, int64_t first, int64_t last, char *to, int64_t lineBytes) const {
     uint32_t words[kSomeLines * kWidth];
-    const int64_t perWord = form.isNibbles ? 1 : kPerWord; // lines
+    const bool isOfWords = form.columnBytes() == kPerWord;
+    const int64_t perWord = isOfWords ? 1 : kPerWord; // lines
     for (int64_t line = first; line < last; line += perWord) {
       const int64_t at = (line - first) / perWord % kSomeLines;
       if (at == 0)
         readWords(line / perWord, llvm::divideCeil(std::min(kSomeLines * perWord, last - line), perWord), column,
                   words);
       char *place = to + (line - first) * lineBytes;
-      if (form.isNibbles)
-        std::memcpy(place, words + at * kWidth, kWidth * sizeof(uint32_t));
+      if (isOfWords)
+        copyWords(words + at * kWidth, place);
       else
         splitLine(words + at * kWidth, std::min(perWord, last - line), place, lineBytes);
     }
   }
 
 private:
+  void copyWords(const uint32_t *words, char *to) const {
+    uint32_t line[kWidth];
+    std::transform(words, words + kWidth, line, [&](uint32_t word) { return word ^ form.offsets(); });
+    std::memcpy(to, line, sizeof line);
+  }
+
   /// Lines of words [first, first + count); zeros beyond the last number.
   void readWords(int64_t first, int64_t count, int64_t column, uint32_t *to) const {
     const int64_t begin = first * kPerWord, end = std::clamp(begin + count * kPerWord, begin, std::max(begin, bytes));
@@ -109,8 +117,8 @@ void packNumbers(const QuantizedShape &shape, const void *numbers, int64_t block
   const NumberPacker packer(shape, numbers);
   const int64_t panels = form.panelsOf(block);
   for (int64_t panel = 0; panel < panels; ++panel)
-    packer.packPanel((block * QuantizedForm::kBlockPanels + panel) * kWidth, first, last,
-                     to + panel * form.lineBytes(1), form.lineBytes(panels));
+    packer.packPanel((block * form.blockPanels() + panel) * kWidth, first, last, to + panel * form.lineBytes(1),
+                     form.lineBytes(panels));
 }
 
 void packNumbers(const QuantizedShape &shape, const void *numbers, char *to) {
@@ -123,15 +131,15 @@ void packScales(const QuantizedShape &shape, const float *scales, float *to) {
   const QuantizedForm form(shape);
   uint32_t words[kSomeLines * kWidth];
   for (int64_t panel = 0; panel < form.numPanels; ++panel) {
-    const int64_t block = panel / QuantizedForm::kBlockPanels, column = panel * kWidth;
+    const int64_t block = panel / form.blockPanels(), column = panel * kWidth;
     const int64_t count = std::min(kWidth, shape.columns - column);
     for (int64_t line = 0; line < form.scaleLines; line += kSomeLines) {
       const int64_t lines = std::min(kSomeLines, form.scaleLines - line);
       transposeColumns(reinterpret_cast<const char *>(scales + column * form.scaleLines + line),
                        form.scaleLines * int64_t(sizeof(float)), count, lines, words);
       for (int64_t i = 0; i < lines; ++i)
-        std::memcpy(to + form.scalesAt(block, line + i) + panel % QuantizedForm::kBlockPanels * kWidth,
-                    words + i * kWidth, kWidth * sizeof(float));
+        std::memcpy(to + form.scalesAt(block, line + i) + panel % form.blockPanels() * kWidth, words + i * kWidth,
+                    kWidth * sizeof(float));
     }
   }
 }

@@ -258,6 +258,13 @@ int main() {
     measureRows("row by 8-bit weights, groups of 128", {TileLines::Bytes, kSize, kSize, 128}, threads);
     measureRows("row by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128}, threads);
     measureRows("row by 4-bit weights, groups of 32", {TileLines::Nibbles, kSize, kSize, 32}, threads);
+    const DType int8 = DType::Int8;
+    measureRows("row as int8 by 8-bit weights", {TileLines::Bytes, kSize, kSize, 0, int8}, threads);
+    measureRows("row as int8 by 8-bit weights, groups of 128", {TileLines::Bytes, kSize, kSize, 128, int8}, threads);
+    measureRows("row as int8 by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128, int8}, threads);
+    measureRows("row as int8 by 4-bit weights, groups of 32", {TileLines::Nibbles, kSize, kSize, 32, int8}, threads);
+    measureRows("four rows as int8 by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128, int8},
+                threads, 4);
     measureRows("four rows by 8-bit weights", {TileLines::Bytes, kSize, kSize}, threads, 4);
     measureRows("four rows by 4-bit weights, groups of 128", {TileLines::Nibbles, kSize, kSize, 128}, threads, 4);
     measureRows("two rows by 8-bit weights", {TileLines::Bytes, kSize, kSize}, threads, 2);

@@ -209,15 +209,15 @@ TEST_CASE("a kernel with converted lines has groups and scales") {
     return refusalOf(now);
   };
   CHECK(changed({{"u32", "i32"}, {"n1 = load o1 : u32", "n1 = load o1 : i32"}}) ==
-        "kernel: what is unpacked must be a load of lines of u32 in a chunked kernel, as f32, got node 2 f32");
+        "kernel: what is unpacked must be a load of lines of u32 in a chunked kernel, as f32 or u8, got node 2 f32");
   CHECK(changed({{"order=chunked tile=1x8 ", ""}}) ==
-        "kernel: what is unpacked must be a load of lines of u32 in a chunked kernel, as f32, got node 2 f32");
+        "kernel: what is unpacked must be a load of lines of u32 in a chunked kernel, as f32 or u8, got node 2 f32");
   CHECK(changed({{"contract n0 n2 n3", "contract n0 n2"}}) ==
-        "kernel: lines that are converted, and no others, must have groups and a load of f32 scales, got node 4 with 2 "
-        "arguments and 2 reduced groups");
+        "kernel: lines that are converted or u8, and no others, must have groups and a load of f32 scales, got node 4 "
+        "with 2 arguments and 2 reduced groups");
   CHECK(changed({{"reduced=2", "reduced=1"}}) ==
-        "kernel: lines that are converted, and no others, must have groups and a load of f32 scales, got node 4 with 3 "
-        "arguments and 1 reduced groups");
+        "kernel: lines that are converted or u8, and no others, must have groups and a load of f32 scales, got node 4 "
+        "with 3 arguments and 1 reduced groups");
   CHECK(changed({{"input u32", "input i16"}, {"load o1 : u32", "load o1 : i16"}, {"unpack", "cast"}}) ==
         "kernel: lines that are converted must be of i8, and f32 then, got node 4 i16 f32");
 }
@@ -228,8 +228,9 @@ TEST_CASE("bytes are contracted by signed bytes to int32 alone") {
     auto [before, after] = llvm::StringRef(text).split(from);
     return refusalOf((before + to + after).str());
   };
-  const std::string must =
-      "kernel: a contraction must be of f32 or f64 in their type, of bf16 in f32, or of i8 or u8 by i8 in i32, got ";
+  const std::string must = "kernel: a contraction must be of f32 or f64 in their type, of bf16 in f32, of i8 or u8 by "
+                           "i8 in i32, or of i8 by "
+                           "u8 in f32, got ";
   CHECK(changed("contract n0 n1 : i32", "contract n0 n1 : i64") == must + "node 2 u8 i8 i64");
   std::string text = quads("i16", 3, 1).toText();
   CHECK(refusalOf(text) == must + "node 2 i16 i8 i32");

@@ -110,8 +110,8 @@ TEST_CASE("a kernel that contracts has one tile of one product") {
       "kernel: a chunked kernel must have groups of rows, columns and lines, no bound and no attribute, got 1 parallel "
       "and 1 reduced groups");
   CHECK(changed("n2 = contract n0 n1 : f32", "n2 = contract n0 n1 : f64") ==
-        "kernel: a contraction must be of f32 or f64 in their type, of bf16 in f32, or of i8 or u8 by i8 in i32, got "
-        "node 2 f32 f32 f64");
+        "kernel: a contraction must be of f32 or f64 in their type, of bf16 in f32, of i8 or u8 by i8 in i32, or of i8 "
+        "by u8 in f32, got node 2 f32 f32 f64");
   CHECK(changed("store n2", "n3 = exp n2 : f32\nstore n3") ==
         "kernel: a chunked kernel must store its one contraction as it is, got another");
 }
