@@ -1,5 +1,6 @@
 //===- WeightOnlyLinear.cpp - products by quantized weights ---------------===//
 //
+// Activations are floats, or become int8 row by row in the call.
 // Constant weights and scales are packed once, each by itself; others in each
 // call, where a chunk of them is read.
 //
@@ -18,7 +19,8 @@ using namespace contract;
 
 QuantizedShape shapeOf(const PrepareRequest &request) {
   return {request.op.i64("bits") == 4 ? TileLines::Nibbles : TileLines::Bytes, request.inputs[0].shape.back(),
-          request.inputs[1].shape[0], request.op.i64("group")};
+          request.inputs[1].shape[0], request.op.i64("group"),
+          request.op.str("activations") == "int8" ? DType::Int8 : DType::Float32};
 }
 
 enum Input : unsigned { Rows, Weight, Scale, Bias };
@@ -37,7 +39,8 @@ public:
     threadCount = rows.threads();
     workspace = rows.workspaceBytes();
     const std::string numbers = "numbers:" + std::to_string(8 * form.columnBytes() / form.perColumn()) + ":" +
-                                std::to_string(shape.group) + ":" + std::to_string(shape.depth);
+                                std::to_string(shape.group) + ":" + std::to_string(shape.depth) +
+                                (form.byBytes ? ":int8" : "");
     inputPackings = {
         {}, {numbers, std::nullopt, form.bytes()}, {"scales", std::nullopt, form.numScales() * sizeof(float)}};
   }

@@ -111,12 +111,22 @@ def _nibbles(weight, count):
     return np.where(numbers < 8, numbers, numbers - 16)
 
 
-def weight_only_linear(x, weight, scale, bias, bits, group):
+def int8_rows(x):
+    """The integers of each row, by its largest absolute value, and the scales of rows."""
+    x = x.astype(np.float32)
+    largest = np.nan_to_num(np.abs(x), nan=0.0, posinf=np.inf).max(-1, initial=0, keepdims=True)
+    scale = largest / np.float32(127)
+    scale = np.where(scale < np.finfo(np.float32).tiny, np.float32(1), scale)
+    return _stored(x, scale, 0, -127, 127), scale
+
+
+def weight_only_linear(x, weight, scale, bias, bits, group, activations):
     """linear by the weight that the numbers and scales stand for, in float64."""
     depth = x.shape[-1]
     numbers = _nibbles(weight, depth) if bits == 4 else weight.astype(np.int64)
     scales = np.repeat(scale, group, 1)[:, :depth] if group else scale[:, None]
-    out = x.astype(np.float64) @ (numbers * scales.astype(np.float64)).T
+    rows, of_rows = int8_rows(x) if activations == "int8" else (x.astype(np.float64), 1)
+    out = rows @ (numbers * scales.astype(np.float64)).T * of_rows
     return out if bias is None else out + bias
 
 
