@@ -210,16 +210,17 @@ def test_transposed_sums(name, zero):
     assert "ConvInteger" in check_exact(lambda x, w: sums(x, w, zero, *sizes), x, weight)
 
 
+@pytest.mark.parametrize("activations", ["float", "int8"])
 @pytest.mark.parametrize("opset", [20, 23])
 @pytest.mark.parametrize(("bits", "group"), [(8, 0), (8, 16), (4, 0), (4, 8)])
-def test_weights_alone_are_quantized(bits, group, opset):
+def test_weights_alone_are_quantized(bits, group, opset, activations):
     """Sums are those of floats, in the order of each runtime."""
     random, groups = np.random.default_rng(0), (-(-21 // group),) if group else ()
     width = 21 if bits == 8 else 11
     weight = tessera.Tensor(random.integers(-128, 128, (6, width)), dtype="int8")
     scale = tessera.tensor(random.random((6, *groups)).astype("float32") * 0.1)
     linear, bias, x = F.quantized.weight_only_linear, numbers(6, seed=1), numbers(2, 3, 21)
-    layer = lambda x: linear(x, weight, scale, bias, bits, group)  # noqa: E731
+    layer = lambda x: linear(x, weight, scale, bias, bits, group, activations)  # noqa: E731
     model, wanted = _exported(layer, [x], opset=opset)
     types = {each.data_type for each in model.graph.initializer}
     assert (onnx.TensorProto.INT4 in types) == (bits == 4 and opset == 23)

@@ -38,9 +38,8 @@ REFUSED.update(
 # Samples of records that ONNX says otherwise, by number.
 REFUSED.update({("cast", number): "results must be real" for number in (14, 18)})
 REFUSED.update({("cast", number): "dtype must be one that ONNX has" for number in (15, 16, 17)})
-REFUSED.update(
-    {("weight_only_linear", number): "weights of 4 bits must be constants" for number in (2, 3, 5)}
-)
+_CONSTANT = "weights of 4 bits must be constants"
+REFUSED.update({("weight_only_linear", number): _CONSTANT for number in (2, 3, 5, 7)})
 REFUSED["einsum", 7] = "dots must stand for as many axes in all operands"
 # Of which one of the two runtimes has no kernel, or a wrong one; the other must agree.
 PARTLY = {

@@ -31,6 +31,10 @@ BINARY = (
     "F.quantized.simulated_linear({a}, F.reshape({b}, (-1, {b}.shape[-1])), 0.03, 9,"
     " {b}.abs().max() / 127 + 0.001, F.reshape({a}[..., 0], -1)[:1].sum() *"
     " F.ones({b}.size // {b}.shape[-1]), dtype='uint8')",
+    "F.quantized.weight_only_linear({a}, F.quantize(F.reshape({b}, (-1, {b}.shape[-1])), 0.02, 0,"
+    " 'int8'), F.abs(F.reshape({b}, (-1, {b}.shape[-1])).mean(1)) + 0.01)",
+    "F.quantized.weight_only_linear({a}, F.quantize(F.reshape({b}, (-1, {b}.shape[-1])), 0.02, 0,"
+    " 'int8'), F.abs(F.reshape({b}, (-1, {b}.shape[-1])).mean(1)) + 0.01, activations='int8')",
     "F.quantized.linear({a}.astype(ts.dtype.quint8(0.05, 128)),"
     " F.reshape({b}, (-1, {b}.shape[-1])).astype(ts.dtype.qint8_narrow(0.02)), None,"
     " ts.dtype.qint8(0.1), 'relu').astype('float32')",

@@ -142,6 +142,7 @@ OF_CLASS = {
         "padding": (f'{SIZES} | Literal["same"]', 'zeros on both sides of an axis, or "same"')
     },
     "_WeightOnly": {
+        "activations": ("str", '"float" as they are, or "int8" by a scale for each row'),
         "bits": ("int", "4 or 8, of each number of the weight"),
         "dtype": ("str", '"float32", "float16" or "bfloat16", of the result'),
         "group": ("int", "neighbours in a row of the weight that share a scale; 0: all"),

@@ -1,4 +1,4 @@
-"""Layers whose weights alone are integers, beside activations that are floats."""
+"""Layers whose weights alone are integers, beside activations that are floats or become int8."""
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..linear import Linear
 from ..module import Module
 
 BITS, GROUPS = (4, 8), (0, 8, 16, 32, 64, 128, 256)
+_ACTIVATIONS = ("float", "int8")
 
 
 def check_bits(name, bits, group):
@@ -70,35 +71,40 @@ class WeightOnlyLinear(_WeightOnly):
     The weight is int8[O, I], or of 4 bits, two in a byte, int8[O, ceil(I / 2)]; the scale is
     float32[O], or float32[O, ceil(I / group)] for groups of neighbours along I. Both are buffers,
     and zeros and ones until a state or `from_float_module` brings others. See
-    `functional.quantized.weight_only_linear`. With `nonlinear_mode` "relu" ReLU follows.
+    `functional.quantized.weight_only_linear`, which `activations="int8"` has quantize each row of
+    x, too. With `nonlinear_mode` "relu" ReLU follows.
 
     Raises:
         ValueError: bits must be 4 or 8; group must be 0 or a power of 2 from 8 to 256;
-            nonlinear_mode must be "identity" or "relu"
+            nonlinear_mode must be "identity" or "relu"; activations must be "float" or "int8"
 
     >>> from tessera.module.quantized import WeightOnlyLinear
     >>> WeightOnlyLinear(64, 2, bits=4, group=32)
     WeightOnlyLinear(in_features=64, out_features=2, bias=True, bits=4, group=32)
     """
 
+    activations = "float"
+
     def __init__(self, in_features, out_features, bias=True, bits=8, group=0,
-                 nonlinear_mode="identity", **kwargs):  # fmt: skip
+                 nonlinear_mode="identity", activations="float", **kwargs):  # fmt: skip
         super().__init__(**kwargs)
         check_choice("WeightOnlyLinear", "nonlinear_mode", nonlinear_mode, ["identity", "relu"])
+        check_choice("WeightOnlyLinear", "activations", activations, _ACTIVATIONS)
         self.nonlinear_mode = nonlinear_mode
         self.in_features, self.out_features = in_features, out_features
+        self.activations = activations
         self._add_weight(out_features, in_features, bits, group)
         self.bias = Parameter(np.zeros(out_features, np.float32)) if bias else None
 
     @classmethod
-    def from_float_module(cls, layer, bits=8, group=0):
+    def from_float_module(cls, layer, bits=8, group=0, activations="float"):
         """Makes the layer of a Linear or a LinearRelu, with which it shares nothing.
 
         A scale is the largest absolute value of its numbers over 127, or over 7 of 4 bits; numbers
         are rounded to multiples of it, halves away from 0.
 
-        TypeError: the layer must be a Linear. ValueError: bits and group must be as for the class;
-        the weight must be finite.
+        TypeError: the layer must be a Linear. ValueError: bits, group and activations must be as
+        for the class; the weight must be finite.
 
         >>> import tessera.module as M
         >>> from tessera.module.quantized import WeightOnlyLinear
@@ -108,7 +114,7 @@ class WeightOnlyLinear(_WeightOnly):
         cls._check_kind(layer, Linear)
         mode = "relu" if isinstance(layer, LinearRelu) else "identity"
         sizes = layer.in_features, layer.out_features
-        made = cls(*sizes, False, bits, group, mode, name=layer.name)
+        made = cls(*sizes, False, bits, group, mode, activations, name=layer.name)
         made._set_weight(layer.weight)
         if layer.bias is not None:
             bias = layer.bias.detach()
@@ -120,13 +126,14 @@ class WeightOnlyLinear(_WeightOnly):
         """See the class."""
         bias = None if self.bias is None else self.bias.astype(x.dtype)
         y = F.quantized.weight_only_linear(
-            x, self.weight, self.scale, bias, bits=self.bits, group=self.group
+            x, self.weight, self.scale, bias, self.bits, self.group, self.activations
         )
         return F.relu(y) if self.nonlinear_mode == "relu" else y
 
     def _module_info_string(self):
         sizes = f"in_features={self.in_features}, out_features={self.out_features}"
-        return f"{sizes}, bias={self.bias is not None}, {super()._module_info_string()}"
+        text = f"{sizes}, bias={self.bias is not None}, {super()._module_info_string()}"
+        return text if self.activations == "float" else f"{text}, activations={self.activations}"
 
 
 class WeightOnlyEmbedding(_WeightOnly):

@@ -8,6 +8,7 @@ from ...functional._integer_sums import MOST_BIAS
 from ..values import limits_of
 from ..writer import Value, exporter
 from .layers import turned
+from .reductions import reduced
 
 _NEARLY_HALF = 0.4999999701976776  # of ops/records/Quantized.td: halves go away from 0
 _EXACT_BITS = 24  # integers of that many bits are float32
@@ -15,6 +16,7 @@ _FAR = (1 << 31) - 1  # behind the end of each axis
 _BITS = 8  # of a weight; others have 4
 _BLOCKS = 21  # the opset with int4 and scales of blocks
 _BYTES = ("int8", "uint8")
+_MOST_BYTE = 127  # of an activation that becomes int8
 
 
 def _zero_in(writer, zero, dtype):
@@ -213,7 +215,7 @@ _ACTIVATIONS = {
 
 @exporter("weight_only_linear", needs=("DequantizeLinear",))
 def _weight_only_linear(writer, row, x, weight, scale, bias=None):
-    """The float product by what the weights stand for."""
+    """The float product by what the weights stand for, of rows or of their integers."""
     width, group = x.shape[-1], row["group"]
     integers = weight.name if row["bits"] == _BITS else _of_four_bits(writer, weight, width)
     if group == 0:
@@ -223,10 +225,26 @@ def _weight_only_linear(writer, row, x, weight, scale, bias=None):
     else:
         numbers = _by_groups(writer, integers, scale, width, group)
     turned_weight = writer.node("Transpose", [numbers], perm=[1, 0])
-    out = writer.node("MatMul", [writer.cast(x, "float32"), turned_weight])
+    rows, of_rows = writer.cast(x, "float32"), None
+    if row["activations"] == "int8":
+        rows, of_rows = _rows_of_integers(writer, rows)
+    out = writer.node("MatMul", [rows, turned_weight])
+    if of_rows is not None:
+        out = writer.node("Mul", [out, of_rows])
     if bias is not None:
         out = writer.node("Add", [out, writer.cast(bias, "float32")])
     return writer.cast(out, row.results[0].dtype)
+
+
+def _rows_of_integers(writer, x):
+    """float32: each row of x as integers, and its scale."""
+    none = _number(writer, 0)
+    known = writer.node("Where", [writer.node("IsNaN", [x]), none, x])
+    largest = reduced(writer, "ReduceMax", writer.node("Abs", [known]), [-1], True)
+    scale = writer.node("Div", [largest, _number(writer, _MOST_BYTE)])
+    is_small = writer.node("Less", [scale, _number(writer, np.finfo(np.float32).tiny)])
+    scale = writer.node("Where", [is_small, _number(writer, 1), scale])
+    return _rounded(writer, x, scale, None, -_MOST_BYTE, _MOST_BYTE), scale
 
 
 def _of_four_bits(writer, weight, width):
