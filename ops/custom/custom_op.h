@@ -149,8 +149,9 @@ private:
   std::vector<TessPair> pairs, backwardPairs;
 };
 
-/// The functions of an operator as those of C: exceptions become errors.
-template <typename Op> class Adapter {
+/// The functions of an operator as those of C: exceptions become errors. `Library` is a type that only one file knows,
+/// so that what is static here is of one library, whatever others call their classes.
+template <typename Op, typename Library> class Adapter {
 public:
   static const TessOperator *make() {
     static Declaration declaration;
@@ -220,8 +221,8 @@ private:
 };
 
 /// A library of operators, made once.
-template <typename... Ops> const TessLibrary *library(const char *name, const char *version) {
-  static const TessOperator *const operators[] = {Adapter<Ops>::make()...};
+template <typename Library, typename... Ops> const TessLibrary *library(const char *name, const char *version) {
+  static const TessOperator *const operators[] = {Adapter<Ops, Library>::make()...};
   static const TessLibrary made = {sizeof(TessLibrary), TESS_CUSTOM_ABI, name, version, operators, sizeof...(Ops)};
   return &made;
 }
@@ -236,6 +237,9 @@ template <typename... Ops> const TessLibrary *library(const char *name, const ch
 
 /// Exports a library: its name, its version, and its operators.
 #define TESSERA_LIBRARY(NAME, VERSION, ...)                                                                            \
+  namespace {                                                                                                          \
+  struct TesseraLibrary;                                                                                               \
+  }                                                                                                                    \
   TESSERA_EXPORT const TessLibrary *tessera_library(uint32_t) {                                                        \
-    return ::tessera::custom::library<__VA_ARGS__>(NAME, VERSION);                                                     \
+    return ::tessera::custom::library<TesseraLibrary, __VA_ARGS__>(NAME, VERSION);                                     \
   }
