@@ -1,6 +1,7 @@
 """What all benchmarks share: rows, interleaved timing, the environment, the table."""
 
 import functools
+import math
 import os
 import platform
 import statistics
@@ -56,7 +57,9 @@ class Row:
             return None if self.of_limit is None else self.of_limit / self.share
         if self.target is None or (self.target_is_ratio and self.peer is None):
             return None
-        return self.ratio / self.target if self.target_is_ratio else self.target / self.value
+        if self.target_is_ratio:
+            return self.ratio / self.target
+        return self.target / self.value if self.value else math.inf
 
     def as_dict(self):
         """For the JSON line."""
