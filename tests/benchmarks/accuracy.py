@@ -1,4 +1,4 @@
-"""What quantization costs of a classifier's accuracy: after training, and trained on for it.
+"""Accuracy that quantization costs classifiers: after training, and trained on for it.
 
 Each network is trained in floats, from several seeds on the same data; `quantize_model` takes some
 of the pictures that it was trained on, and `quantize_qat` a few epochs more. Figures are means over

@@ -51,7 +51,7 @@ def pictures(seed, count, noise=0.5):
 
 
 def _coordinates(random):
-    """Those of the pixels in the system of a drawing that is turned, moved and scaled."""
+    """Coordinates of the pixels in the system of a drawing that is turned, moved and scaled."""
     size, angle = random.uniform(6, 11), random.uniform(0, 2 * np.pi)
     x, y = np.meshgrid(*(np.arange(SIZE) - SIZE / 2 - random.uniform(-3, 3) for _ in range(2)))
     u, v = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
