@@ -9,7 +9,9 @@ SOURCE = """
 #include "tessera/custom_op.h"
 using namespace tessera::custom;
 struct Twice {
-  static void declare(Declaration &d) { d.name("NAME::twice").input("x", kFloat32).output("out", kFloat32); }
+  static void declare(Declaration &d) {
+    d.name("NAME::twice").input("x", kFloat32).output("out", kFloat32);
+  }
   static void infer(Infer &i) { i.output(0) = i.input(0); }
   static void forward(const Run &r) {
     for (int64_t i = 0; i < r.input(0).elements(); ++i)
@@ -53,13 +55,12 @@ def test_another_abi(tmp_path):
         ts.load_library(path)
 
 
-def test_bad_sources(tmp_path):
+def test_bad_sources(tmp_path, monkeypatch):
     (tmp_path / "bad.cpp").write_text("this is no C++")
     with pytest.raises(RuntimeError, match="build: sources must compile, got"):
         custom_op_tools.build("bad", tmp_path / "bad.cpp", build_dir=tmp_path)
     with pytest.raises(FileNotFoundError, match="build: sources must be files, got"):
         custom_op_tools.build("none", tmp_path / "none.cpp", build_dir=tmp_path)
+    monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(FileNotFoundError, match="build: a compiler of C[+][+] must be there"):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("CXX", "no-such-compiler")
-            custom_op_tools.build("bad", tmp_path / "bad.cpp", build_dir=tmp_path)
+        custom_op_tools.build("bad", tmp_path / "bad.cpp", build_dir=tmp_path)

@@ -109,5 +109,5 @@ def test_errors():
         mx.operator.CustomOp().backward([], [], [], [], [], [])
     with pytest.raises(NotImplementedError, match="create_operator must be given, got none"):
         mx.operator.CustomOpProp().create_operator("cpu", [], [])
-    with pytest.raises(ValueError, match="names of operators must differ, got 'custom.moving' twice"):
+    with pytest.raises(ValueError, match="names .* must differ, got 'custom.moving' twice"):
         mx.operator.register("moving")(MovingProp)
