@@ -5,12 +5,13 @@ import os
 import pickle
 import subprocess
 
-import awkward
 import numpy as np
 import pytest
 import tessera as ts
 import tessera.functional as F  # noqa: N812
 from tessera.autodiff import GradManager
+
+from tests.custom import awkward
 
 ops = awkward.ops
 rng = np.random.default_rng(3)

@@ -46,6 +46,14 @@ def row_of(name):
     return found and found._rows.get(operator)
 
 
+def operator_of(function):
+    """The name "library::name" of an operator's function; None where it is no such function."""
+    library = getattr(function, "__module__", None) or ""
+    name = f"{library.rpartition('.')[2]}::{getattr(function, '__name__', '')}"
+    row = row_of(name)
+    return name if row and row["function"] is function else None
+
+
 def add(rows):
     """Shows operators, given as `_core` describes them. Returns their callables, in this order."""
     made = []

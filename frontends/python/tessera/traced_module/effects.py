@@ -8,7 +8,7 @@ from .operators import MUTATING, READING
 # Functions that write to an argument, or draw random numbers, by the name of their module and
 # their own.
 _DRAWING = ("tessera.random", "tessera._generator", "tessera._variates")
-_CHANGING = frozenset(("batch_norm", "dropout", "sync_batch_norm"))
+_CHANGING = frozenset(("batch_norm", "call_operator", "dropout", "sync_batch_norm"))
 
 
 def changes_state(expr):

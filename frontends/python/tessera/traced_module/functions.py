@@ -6,6 +6,7 @@ import types
 
 from .. import functional, random
 from .. import module as modules
+from .._custom.calls import call_operator
 from ..autodiff import (
     Function,
     checkpoint,
@@ -45,6 +46,7 @@ def recorded():
     for part in (fft, metric, quantized, quantized_conv, random):
         found.update(dict.fromkeys(_exported(part)))
     found.update(dict.fromkeys((tensor, asarray, checkpoint, Module.__call__, Function.__call__)))
+    found[call_operator] = None
     found.update(dict.fromkeys(DRAWING))
     found.update(dict.fromkeys((*ENTERING, *LEAVING, *REFUSED, *_wrapped)))
     return found

@@ -9,6 +9,7 @@ import types
 import numpy as np
 
 from .. import _core, functional, random
+from .._custom.registry import operator_of, row_of
 from ..module import Module
 from ..tensor import Parameter, Tensor
 from .compat import BUILTIN, FUNCTION, MODULE, PLAIN, TYPE, WRAPPED
@@ -25,6 +26,7 @@ from .operators import BINARY, SUBSCRIPTS, UNARY
 from .pytree import registered_types
 
 _PACKAGE = "tessera."
+_BROUGHT = "ops:"  # before the names of operators that users bring
 _NUMBERS = ("bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
             "float16", "float32", "float64", "complex64", "complex128")  # fmt: skip
 QUANT_MODE = "quantization.QuantMode"
@@ -93,6 +95,8 @@ def name_of(value):
     is_class = isinstance(value, type)
     if not is_class and value in _function_names():
         return FUNCTION, _function_names()[value]
+    if not is_class and (brought := operator_of(value)):
+        return FUNCTION, f"{_BROUGHT}{brought}"
     if not is_class and value in wrapped():
         return WRAPPED, qualified(value)
     if is_class and issubclass(value, Module):
@@ -121,6 +125,14 @@ def find(kind, name):
         from ..quantization.utils import QuantMode  # few need it
 
         return QuantMode
+    if kind == FUNCTION and name.startswith(_BROUGHT):
+        row = row_of(name.removeprefix(_BROUGHT))
+        if row is None:
+            raise ValueError(
+                f"load: the library must be loaded that has an operator which a file names, got "
+                f"{name.removeprefix(_BROUGHT)!r}"
+            )
+        return row["function"]
     if kind == MODULE and name.startswith("quantization."):
         return quantization_modules().get(name)
     if kind in _TABLES:
