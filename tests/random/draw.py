@@ -8,7 +8,7 @@ import numpy as np
 import tessera
 from tessera import _core, device
 
-from tests.random import catalog, files, focus, forms, laws, standard
+from tests.random import brought, catalog, files, focus, forms, laws, standard
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
@@ -72,6 +72,7 @@ class Drawer:
         is_free = self.focus.sized or self.chance(0.3)
         self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if is_free else 0
         # A function of what is around it alone.
+        self.is_bringing = brought.has_lines(seed)
         self.is_closed = not (self.free or self.focus.alike) and self.chance(0.06)
 
     def choose(self, items):
@@ -120,6 +121,9 @@ class Drawer:
 
     def step(self):
         """Tries to add one call or line."""
+        if brought.takes_line(self):
+            self.add_brought()
+            return
         kind = self.random.rand()
         if self.chance(0.75 if self.focus.outside else 0.1):
             self.add_outside()
@@ -224,6 +228,14 @@ class Drawer:
         draws = any(name in text for name in catalog.STOCHASTIC)
         if self.focus.state or not draws:
             self.add(text, 1, stochastic=draws)
+
+    def add_brought(self):
+        """A line with an operator that users bring."""
+        if found := brought.drawn(self):
+            text, state = found
+            draws = brought.STOCHASTIC in text
+            if self.focus.state or not draws:
+                self.add(text, not state, written=state, stochastic=draws)
 
     def add_outside(self):
         """A line that another library runs, too, or one like it."""

@@ -12,6 +12,7 @@ import numpy as np
 import tessera
 from tessera import _core, jit
 
+from tests.random import brought
 from tests.random.observe import CALLS, SkippedError, difference, skipping_refusals
 from tests.random.program import REFUSALS
 from tests.support.helper import as_list, bits
@@ -170,6 +171,8 @@ def _by_tool(program, what, target, options):
     tool = os.environ.get("TESS_RUN")
     if not tool or any(each.dtype in _NOT_NUMPYS for each in program.inputs):
         raise SkippedError("no tool, or a dtype that .npy files lack")
+    if brought.is_in_python(program):
+        raise SkippedError("an operator is written in Python")
     with dumped(program, targets=(target,)) as file:
         with skipping_refusals():
             expected = file.expected()
@@ -177,7 +180,11 @@ def _by_tool(program, what, target, options):
             raise SkippedError("a dtype that .npy files lack")
         found = jit.load(file.path)
         calls = CALLS[:1] if found.state_dict() else CALLS  # each process starts with the file's
-        run = _tool([tool, file.path, *options], os.path.dirname(file.path), found.outputs)
+        run = _tool(
+            [tool, file.path, *options, *brought.options(program)],
+            os.path.dirname(file.path),
+            found.outputs,
+        )
         return file.compared(run, what, calls=calls)
 
 

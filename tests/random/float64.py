@@ -16,6 +16,7 @@ import numpy as np
 import tessera
 from tessera import jit
 
+from tests.random import brought
 from tests.random.observe import CALLS, SkippedError, skipping_refusals
 from tests.random.program import REFUSALS, Input, Statement
 from tests.support.helper import as_list
@@ -143,7 +144,7 @@ def widened(program, dtype, noise):
 
 def _widened(statement, dtype, noise):
     text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
-    text = text.replace("xp.float32", "xp.float64")
+    text = brought.by_oracles(text.replace("xp.float32", "xp.float64"))
     lost = _lost(text)
     more = f", {lost!r}, [{', '.join(statement.uses)}]" if lost else ""
     shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}{more})" for name in statement.targets]

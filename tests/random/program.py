@@ -27,6 +27,7 @@ from tessera.amp import autocast
 from tessera.autodiff import GradManager, checkpoint, grad, jvp, vmap
 from tessera.core import apply
 from tessera.core.ops import builtin as B
+from tests.random import brought
 """
 
 
