@@ -7,6 +7,7 @@ import pickle
 import threading
 
 import numpy as np
+import onnx
 import pytest
 import tessera as ts
 import tessera.functional as F  # noqa: N812
@@ -165,12 +166,42 @@ def test_a_traced_module_without_its_library(monkeypatch):
         calls.call_operator("awkward::noise", ts.tensor(X))
 
 
+@ts.custom_op(
+    "modules::pair", outputs=("first", "second"), hidden=("kept",), onnx="of.modules::Pair",
+    infer=lambda x, *, how, count, flag, list: (x, x, x), backward=lambda d_first: d_first,
+)  # fmt: skip
+def pair(x, *, how: str = "plain", count: int = 3, flag: bool = True, list: list[int] = (1, 2)):
+    return x * count, x, x
+
+
+def exported(function):
+    step, file = jit.trace(function, capture_as_const=True), io.BytesIO()
+    step(ts.tensor(X))
+    tessera.onnx.export(step, file)
+    return onnx.load_from_string(file.getvalue())
+
+
+def test_onnx():
+    """An operator with a name there is a node of its domain, its parameters are attributes."""
+    model = exported(lambda x: pair(ops.scaled_relu(x * 2, scale=0.5), how="odd")[0] + 1)
+    nodes = [each for each in model.graph.node if each.domain]
+    assert [(each.domain, each.op_type) for each in nodes] == [
+        ("awkward", "ScaledRelu"),
+        ("of.modules", "Pair"),
+    ]
+    found = [{a.name: onnx.helper.get_attribute_value(a) for a in each.attribute} for each in nodes]
+    assert found == [{"scale": 0.5}, {"how": b"odd", "count": 3, "flag": 1, "list": [1, 2]}]
+    assert list(nodes[1].input) == list(nodes[0].output) and len(nodes[1].output) == 3
+    domains = {each.domain: each.version for each in model.opset_import if each.domain}
+    assert domains == {"awkward": 1, "of.modules": 1}
+    with pytest.raises(NotImplementedError, match="of the default domain, got awkward.ScaledRelu"):
+        tessera.onnx.load(io.BytesIO(model.SerializeToString()))
+
+
 def test_onnx_refuses_an_operator_without_a_name():
     for function, name in ((Cube, "around.cube"), (lambda x: ops.moments(x)[0], "awkward.moments")):
-        step = jit.trace(lambda x, f=function: f(x), capture_as_const=True)
-        step(ts.tensor(X))
         with pytest.raises(NotImplementedError, match=f"that ONNX has, got {name} at"):
-            tessera.onnx.export(step, io.BytesIO())
+            exported(lambda x, f=function: f(x))
 
 
 def test_estimates():

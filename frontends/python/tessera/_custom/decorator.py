@@ -32,7 +32,7 @@ def custom_op(
         random: `forward` gets `rng`, a numpy.random.Generator that follows from tessera's seed.
         training: the call gets a parameter `is_training`, and so does `forward`.
         vmap: whether elements of a new axis 0 of all inputs are computed apart by themselves.
-        onnx: "domain::Name" for exported files.
+        onnx: "domain::Name" for exported files, where parameters are attributes.
         version: of the operator; a file remembers it.
 
     Returns:

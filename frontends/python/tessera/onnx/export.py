@@ -68,7 +68,7 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
     view = _view_of(traced, call, dims, free, opset)
     writer = Writer(view, opset, names, free, quantization)
     graph = writer.graph(traced.__name__, view["results"][:count], outputs)
-    _save(_model(graph, opset), file)
+    _save(_model(graph, opset, writer.domains), file)
 
 
 def _call_of(traced):
@@ -124,9 +124,10 @@ def _names(what, names, prefix, count):
     return names
 
 
-def _model(graph, opset):
+def _model(graph, opset, domains):
     imports = [helper.make_opsetid("", opset)]
     version = helper.find_min_ir_version_for(imports)
+    imports += [helper.make_opsetid(domain, 1) for domain in domains]
     return helper.make_model(
         graph, opset_imports=imports, ir_version=version, producer_name="tessera"
     )

@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from .. import _core
+from .._custom.registry import row_of
 from .package import defs, helper, numpy_helper, onnx
 from .registry import fields
 from .sizes import SizeNodes
@@ -87,6 +88,7 @@ class Writer:
         self.opset, self.nodes, self.initializers = opset, [], {}
         self.top, self.quantization = self.nodes, quantization
         self.arrays = {}  # of constants, by name
+        self.domains = {}  # of operators that users bring, in the order of their nodes
         self.view, self.number = view, 0
         self.values = [
             Value(f"v{number}", stored(row["dtype"]), tuple(row["shape"]))
@@ -257,12 +259,31 @@ class Writer:
         if row.name in _EXPORTERS:
             names = _EXPORTERS[row.name][0](self, row, *groups)
             return names if isinstance(names, tuple) else (names,)
+        if brought := _name_of_user(row.name):
+            return self._node_of_user(*brought, row)
         _, field, attributes = fields().get(row.name, (None, None, None))
         if attributes is None:
             raise NotImplementedError
         attributes = {ours: row[own] for ours, own in attributes.items()}
         names = self.node(field, row.operands, len(row.outputs), **attributes)
         return names if isinstance(names, tuple) else (names,)
+
+    def _node_of_user(self, domain, op_type, row):
+        """A node of another domain, with all parameters as attributes; the names of its outputs."""
+        names = [self.fresh() for _ in row.outputs]
+        attributes = {name: value for name, value in row.attributes.items() if value is not None}
+        inputs = [each.name for each in row.operands]
+        node = helper.make_node(op_type, inputs, names, domain=domain, **attributes)
+        self.nodes.append(node)
+        self.domains[domain] = None
+        return names
+
+
+def _name_of_user(name):
+    """(domain, operator) that an operator of a user's says that it has in ONNX; None for none."""
+    row = row_of(name.replace(".", "::", 1))
+    domain, _, op_type = (row and row["onnx"] or "").rpartition("::")
+    return (domain, op_type) if op_type else None
 
 
 def _arities():
