@@ -282,3 +282,11 @@ def test_a_file_in_another_folder_of_the_library(tmp_path):
     link = tmp_path / "other.so"
     os.symlink(os.path.abspath(awkward.PATH), link)
     assert ts.load_library(link) is ops
+
+
+@pytest.mark.xfail(strict=True, reason="the file names a size of data that inference knows")
+def test_a_file_with_a_size_beside_one_that_data_decides(tmp_path):
+    step = jit.trace(lambda x: (lambda y: y.sum(0) * y.shape[1])(kept(x)), capture_as_const=True)
+    want = step(ts.tensor(X)).numpy()
+    step.dump(tmp_path / "m.tess", arg_names=["x"])
+    np.testing.assert_array_equal(jit.load(tmp_path / "m.tess")(ts.tensor(X)).numpy(), want)
