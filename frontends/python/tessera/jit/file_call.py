@@ -7,9 +7,9 @@ from ..autodiff.modes import cast_as
 from ..logger import get_logger
 
 
-def for_file(traced, call, names, free):
+def for_file(traced, call, names, free, is_told=True):
     """`call` as a file holds it, with the dimensions `free` of the arguments `names`, which the log
-    tells.
+    tells if `is_told`.
 
     ValueError: the call must be a program, at every size of free dimensions.
     """
@@ -21,7 +21,7 @@ def for_file(traced, call, names, free):
     if free:
         call = _at_two(call, function, free)
         call.check_free(name, function, free)
-    if has_one:
+    if has_one and is_told:
         get_logger(__name__).info("%s: %s", name, _described(call, names, free))
     return call
 

@@ -59,16 +59,21 @@ def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=
         raise ValueError(f"export: opset must be {OLDEST} to {NEWEST}, got {opset}")
     if quantization not in ("exact", "qdq"):
         raise ValueError(f"export: quantization must be 'exact' or 'qdq', got {quantization!r}")
+    _save(model_of(traced, arg_names, output_names, dims, opset, quantization), file)
+
+
+def model_of(traced, arg_names, output_names, dims, opset, quantization="exact", is_told=True):
+    """The ModelProto that `export` writes, not checked; the log tells its inputs if `is_told`."""
     call = _call_of(traced)
     count = len(call.slots)
     names = _names("arg_names", arg_names, "arg", call.num_arguments)
     outputs = _names("output_names", output_names, "output", count)
-    call, dims = _for_file(traced, call, dims, names)
+    call, dims = _for_file(traced, call, dims, names, is_told)
     free = [(argument, axis, name) for argument, axis, name, _, _ in dims]
     view = _view_of(traced, call, dims, free, opset)
     writer = Writer(view, opset, names, free, quantization)
     graph = writer.graph(traced.__name__, view["results"][:count], outputs)
-    _save(_model(graph, opset, writer.domains), file)
+    return _model(graph, opset, writer.domains)
 
 
 def _call_of(traced):
@@ -85,11 +90,11 @@ def _call_of(traced):
     return call
 
 
-def _for_file(traced, call, dims, names):
+def _for_file(traced, call, dims, names, is_told):
     """The call as a file holds it, and its free dimensions."""
     try:
         free = free_dims(dims or {}, names)
-        call = for_file(traced, call, names, free)
+        call = for_file(traced, call, names, free, is_told)
     except ValueError as error:
         raise ValueError(str(error).replace("dump: ", "export: ", 1)) from None
     return call, free

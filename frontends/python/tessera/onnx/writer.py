@@ -1,6 +1,7 @@
 """The operators of a recording as nodes of ONNX."""
 
 import contextlib
+import functools
 import re
 from collections import namedtuple
 
@@ -41,6 +42,7 @@ def known_records(opset):
     return {name for name in {*_EXPORTERS, *fields()} if _is_known(name, opset)}
 
 
+@functools.cache
 def _is_known(name, opset):
     _, field, attributes = fields().get(name, (None, None, None))
     needed = [field] if field else []
