@@ -12,6 +12,7 @@ from . import (
     creation,
     debug_param,  # noqa: F401
     elemwise,
+    external,  # noqa: F401
     fft,
     local_conv,
     loss,
