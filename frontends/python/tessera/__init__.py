@@ -82,7 +82,17 @@ from .tensor import Parameter, Tensor, asarray, tensor
 from .utils.counters import cache_stats
 
 if TYPE_CHECKING:
-    from . import data, distributions, hub, onnx, operator, ops, quantization, traced_module
+    from . import (
+        data,
+        distributions,
+        hub,
+        onnx,
+        operator,
+        ops,
+        provider,
+        quantization,
+        traced_module,
+    )
     from ._custom.decorator import custom_op
     from ._custom.registry import load_library
 
@@ -116,7 +126,8 @@ _full_sync = sync
 
 # Imported with their first use.
 _LATE = (
-    "data", "distributions", "hub", "onnx", "operator", "ops", "quantization", "traced_module",
+    "data", "distributions", "hub", "onnx", "operator", "ops", "provider", "quantization",
+    "traced_module",
 )  # fmt: skip
 _LATE_FUNCTIONS = {"custom_op": "._custom.decorator", "load_library": "._custom.registry"}
 
@@ -194,6 +205,7 @@ __all__ = [
     "operator",
     "ops",
     "optimizer",
+    "provider",
     "quantization",
     "random",
     "reset_max_memory_stats",
