@@ -261,6 +261,24 @@ def test_sizes_must_follow_from_those_of_inputs():
         model(F.ones((3,))).numpy()
 
 
+def test_free_sizes():
+    """A model takes every size in a trace; operators of free sizes stay Tessera's."""
+    model = ort.load(relu_of(shape=("N", 3)))
+    step = ts.jit.trace(lambda x: model(x * 2) + 1, capture_as_const=True)
+    for count in (2, 5, 7, 2):
+        assert step(F.ones((count, 3))).tolist() == [[3.0] * 3] * count
+    traced = ts.jit.trace(lambda x: F.exp(x) * 2, capture_as_const=True)
+    traced(F.ones((2, 3)))
+    stream = io.BytesIO()
+    traced.dump(stream, arg_names=["x"], dims={"x": {0: ts.jit.Dim("n")}})
+    stream.seek(0)
+    network = partition(stream, ort)
+    assert operators(network) == ["Exp", "Mul"]
+    nodes = [node for node in network.all_oprs if node.opdef is not None]
+    with pytest.raises(ValueError, match="provider: shapes must be numbers, got VarNode"):
+        Subgraph(nodes).to_onnx(17)
+
+
 def test_partition_takes_networks_and_files():
     with pytest.raises(TypeError, match="network must be a Network or a file, got int"):
         partition(3, ort)

@@ -248,7 +248,7 @@ def _has_known_types(node):
         return False
     values = [*node.inputs, *node.outputs]
     return all(
-        str(_name_of(var)) in _TO_ONNX and all(isinstance(size, int) for size in var.shape)
+        str(_name_of(var)) in _TO_ONNX and all(type(size) is int for size in var.shape)
         for var in values
     )
 

@@ -42,8 +42,8 @@ class Signature(NamedTuple):
         return _parsed(text)
 
     def check(self, caller, given):
-        """Checks (dtype, shape) of operands. Sizes that are no ints, of traced tensors, are not
-        looked at, unless they are those of another rank.
+        """Checks (dtype, shape) of operands. Sizes of traced tensors that are expressions are not
+        looked at.
 
         TypeError: there must be as many, of the dtypes. ValueError: sizes must be the program's.
         """
@@ -85,7 +85,8 @@ def _fits(wanted, shape, sizes):
         return False
     for name, size in zip(wanted, shape, strict=True):
         known = name if isinstance(name, int) else sizes.setdefault(name, size)
-        is_known = name != UNKNOWN and isinstance(size, int) and isinstance(known, int)
+        # Sizes of traced tensors are of a subclass; to compare them would fix them.
+        is_known = name != UNKNOWN and type(size) is int and type(known) is int
         if is_known and known != size:
             return False
     return True
