@@ -236,6 +236,12 @@ def test_missing_and_damaged_models(tmp_path):
         ort.load(model_of([identity], [("x", 8, [2])], [("y", 8, [2])]))
 
 
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ImportError, match=r"package onnxruntime must be .*tessera\[provider\]"):
+        ort.load(relu_of())
+
+
 def test_wrong_inputs():
     model = ort.load(relu_of(shape=("N", 3)))
     with pytest.raises(ValueError, match=r"input 'x' must have shape \['N', 3\], got \[2, 4\]"):
