@@ -292,6 +292,14 @@ private:
     return llvm::Error::success();
   }
 
+  /// Whether autocast may leave narrow floats as they are: an input takes them, or none takes floats.
+  bool takesNarrowFloats() const {
+    constexpr DTypeMask kNarrow = maskOf(DType::Float16) | maskOf(DType::BFloat16);
+    return llvm::all_of(to.operands, [](const OperandInfo &operand) {
+      return !(operand.dtypes & kFloatMask) || (operand.dtypes & kNarrow) == kNarrow;
+    });
+  }
+
   void finish() {
     auto [library, name] = textOr(op.name).split("::");
     OpInfo &row = to.forwardRow;
@@ -315,6 +323,7 @@ private:
     row.pythonName = kept(name);
     row.boundRule = to.dataSizedOutput >= 0 ? boundForward : nullptr;
     row.simple = llvm::all_of(to.operands, [](const OperandInfo &operand) { return operand.arity == Arity::One; });
+    row.autocast = takesNarrowFloats() ? Precision::Given : Precision::High;
     if (!op.backward)
       return;
     row.gradient = gradient;

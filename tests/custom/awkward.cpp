@@ -93,7 +93,10 @@ struct RunningSum {
     d.state("total", kFloat32).output("out", kFloat32);
   }
   static void infer(Infer &i) {
-    if (i.input(0).rank() != i.input(1).rank())
+    bool differs = i.input(0).rank() != i.input(1).rank();
+    for (int32_t axis = 0; !differs && axis < i.input(0).rank(); ++axis)
+      differs = i.input(0).size(axis).differs(i.input(1).size(axis));
+    if (differs)
       throw std::invalid_argument("total must have the shape of x");
     i.output(0) = i.input(0);
   }
@@ -324,4 +327,5 @@ struct Faulty {
 
 } // namespace
 
-TESSERA_LIBRARY("awkward", "1.0", ScaledRelu, Moments, RunningSum, Noise, Positives, MatVec, Weighted, Counted, Told, Faulty)
+TESSERA_LIBRARY("awkward", "1.0", ScaledRelu, Moments, RunningSum, Noise, Positives, MatVec, Weighted, Counted, Told,
+                Faulty)

@@ -124,22 +124,17 @@ template <typename Asked, typename Body> int guarded(const Asked &asked, const B
   return 1;
 }
 
-bool isOpen(const TessMeta &meta) {
-  return llvm::any_of(llvm::ArrayRef(meta.sizes, size_t(meta.rank)), [](int64_t size) { return size < 0; });
-}
-
 int inferBy(TessInfer *infer) {
-  const llvm::ArrayRef<TessMeta> inputs(infer->inputs, infer->num_inputs);
-  if (llvm::any_of(inputs, isOpen)) {
-    infer->host->fail(infer->call, "sizes must be known, got open ones", 0);
-    return TESS_OPEN_SIZES;
-  }
-  return guarded(*infer, [&] {
+  bool wantsNumbers = false; // a size is open, and the function needs its number
+  const int status = guarded(*infer, [&] {
     const auto &self = *static_cast<const PythonOperator *>(infer->user);
     nb::list metas;
-    for (const TessMeta &meta : inputs)
+    for (const TessMeta &meta : llvm::ArrayRef(infer->inputs, infer->num_inputs))
       metas.append(metaTuple(meta));
     nb::object given = self.functions.attr("infer")(metas, parametersOf(self, *infer->host, infer->call, false));
+    wantsNumbers = given.is_none();
+    if (wantsNumbers)
+      return;
     auto results = nb::cast<std::vector<nb::object>>(given);
     if (results.size() != infer->num_outputs)
       throw nb::value_error(
@@ -148,7 +143,13 @@ int inferBy(TessInfer *infer) {
     for (auto [i, meta] : llvm::enumerate(results))
       setMeta(meta, infer->outputs[i]);
   });
+  if (!wantsNumbers)
+    return status;
+  infer->host->fail(infer->call, "sizes must be known, got open ones", 0);
+  return TESS_OPEN_SIZES;
 }
+
+int64_t combineSizes(int op, int64_t a, int64_t b) { return custom::plainHost().combine(TessSizeOp(op), a, b); }
 
 /// (address, name of the dtype, sizes, request) of each tensor.
 nb::list memoryOf(const TessTensor *tensors, uint32_t count) {
@@ -360,6 +361,8 @@ void initCustomOps(nb::module_ &module) {
              "Adds an operator whose functions are those of a Python object.");
   module.def("infer_custom_op", &inferMetas, nb::arg("name"), nb::arg("parameters"), nb::arg("inputs"),
              nb::arg("outputs"), "What is known of a call, forwards and backwards, and whether that is all.");
+  module.def("combine_sizes", &combineSizes, nb::arg("operation"), nb::arg("a"), nb::arg("b"),
+             "The sum, difference, product, floor quotient or remainder of two sizes, by number, 0 to 4.");
   module.def("set_custom_checks", &runtime::setCustomChecks, nb::arg("on"),
              "Whether runs of libraries' operators are checked for writes beyond their outputs.");
   module.def("has_custom_checks", &runtime::hasCustomChecks);

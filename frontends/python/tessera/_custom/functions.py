@@ -2,9 +2,62 @@
 
 import numpy as np
 
+from .. import _core
 from .._foreign_dtypes import NAMES, array_dtype
 
 _ADD = 3  # the request that adds to what is there
+
+
+class OpenSizeError(TypeError):
+    """A size has no number yet."""
+
+
+class Size:
+    """A size without a number yet: one may calculate with it, and ask no more of it."""
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __repr__(self):
+        return "Size(?)"
+
+    def _number(self, *others):
+        raise OpenSizeError("infer: a size must have a number to be looked at, got an open one")
+
+    __index__ = __int__ = __float__ = __bool__ = _number
+    __lt__ = __le__ = __gt__ = __ge__ = _number
+
+    def __eq__(self, other):
+        if isinstance(other, Size) and other.handle == self.handle:
+            return True
+        return self._number()
+
+    def __hash__(self):
+        return hash(self.handle)
+
+
+def _operation(number):
+    """Methods for an operator of Python, by the number of `_core.combine_sizes`."""
+
+    def left(a, b):
+        return _size(_core.combine_sizes(number, _handle(a), _handle(b)))
+
+    return left, lambda a, b: left(b, a)
+
+
+def _size(number):
+    return Size(number) if number < 0 else number
+
+
+def _handle(size):
+    return size.handle if isinstance(size, Size) else int(size)
+
+
+for _number, _name in enumerate(("add", "sub", "mul", "floordiv", "mod")):
+    for _prefix, _method in zip(("", "r"), _operation(_number), strict=True):
+        setattr(Size, f"__{_prefix}{_name}__", _method)
 
 
 class Meta:
@@ -29,7 +82,10 @@ class Meta:
     @property
     def size(self):
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        product = 1
+        for size in self.shape:
+            product = product * size
+        return product
 
 
 class _Memory:
@@ -95,12 +151,19 @@ class Functions:
         self.data_sized, self.random = frozenset(data_sized), random
 
     def infer(self, metas, parameters):
-        """(dtype, sizes) of each output."""
+        """(dtype, sizes) of each output; None where it needs numbers for open sizes."""
         d = self.declaration
         parameters.pop("is_training", None)
-        found = self.infer_function(*(Meta(shape, dtype) for dtype, shape in metas), **parameters)
+        given = [Meta([_size(n) for n in shape], dtype) for dtype, shape in metas]
+        try:
+            found = self.infer_function(*given, **parameters)
+        except OpenSizeError:
+            return None
         results = _listed(d.name, "infer", found, len(d.outputs) + len(d.hidden))
-        return [(Meta(each.shape, each.dtype).dtype, each.shape) for each in results]
+        return [
+            (Meta(each.shape, each.dtype).dtype, [_handle(n) for n in each.shape])
+            for each in results
+        ]
 
     def forward(self, inputs, outputs, states, parameters, draws):
         """Computes the outputs. Returns the sizes that data decides, or None."""

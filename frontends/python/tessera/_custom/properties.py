@@ -120,8 +120,10 @@ class _Functions:
         return self.operators[key]
 
     def infer(self, metas, parameters):
-        """(dtype, sizes) of each output."""
+        """(dtype, sizes) of each output; None where sizes have no numbers yet."""
         parameters.pop("is_training", None)
+        if any(n < 0 for _, shape in metas for n in shape):
+            return None
         prop, given = self._prop(parameters), metas[: self.num_inputs]
         shapes = prop.infer_shape([list(shape) for _, shape in given])[1]
         dtypes = prop.infer_type([np.dtype(dtype).type for dtype, _ in given])[1]

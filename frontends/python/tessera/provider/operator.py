@@ -35,11 +35,13 @@ class _Functions:
         return found
 
     def infer(self, metas, parameters):
-        """(dtype, sizes) of each output."""
+        """(dtype, sizes) of each output; None where the engine needs numbers for open sizes."""
         signature = Signature.parse(parameters["signature"])
         given = [tuple(shape) for _, shape in metas[1:]]
         _check_ranks(self.provider.name, signature, metas[1:])
         shapes = signature.shapes(given)
+        if shapes is None and any(size < 0 for shape in given for size in shape):
+            return None
         if shapes is None:
             shapes = self.provider.infer(self.executable(parameters["digest"]), given)
         return [
