@@ -1,4 +1,4 @@
-"""What programs do around calls of operators that users bring: writes, views, loops, edges."""
+"""Programs around calls of operators that users bring: writes, views, loops, edges."""
 
 import os
 

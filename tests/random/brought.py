@@ -88,12 +88,12 @@ STATEFUL = (
     "ts.ops.awkward.running_sum({b}[::-1], total={a})",
     "ts.ops.brought.tally({b}, {a})",
 )
-# What a line has that draws numbers.
+# Marks a line that draws numbers.
 STOCHASTIC = "is_training=True"
 
 
 class Oracles:
-    """What the operators compute, of any float dtype and with gradients, by name."""
+    """Formulas of the operators, for any float dtype and with gradients, by name."""
 
     @staticmethod
     def scaled_relu(x, scale=1.0):
@@ -259,7 +259,7 @@ def by_oracles(text):
 
 
 def options(program):
-    """What tess-run needs for the program's file."""
+    """Arguments of tess-run for the program's file."""
     brings = any(_NAMES.search(each.text) for each in program.statements)
     return [f"--library={LIBRARY}"] if brings else []
 

@@ -1,6 +1,7 @@
 """Puts the generated functions into the modules that their records name."""
 
 import copyreg
+import importlib
 
 from .. import _core
 
@@ -11,9 +12,8 @@ def operator(name, library=None):
     """The operator of a Python name: what a copy or a pickle of it becomes."""
     if library is None:
         return getattr(_core.ops, name)
-    from .. import ops
-
-    return getattr(getattr(ops, library), name)
+    libraries = importlib.import_module(_LIBRARIES.rstrip("."))  # few programs have any
+    return getattr(getattr(libraries, library), name)
 
 
 def _reduced(function):
