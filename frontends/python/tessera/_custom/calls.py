@@ -41,14 +41,14 @@ class CustomOperator:
             return self._function(*args, **kwargs)
         operands, rest = args[: self._operands], args[self._operands :]
 
-        def call(seed, offset):
+        def _call(seed, offset):
             if rest:
                 return self._function(*operands, seed, offset, *rest, **kwargs)
             return self._function(*operands, seed=seed, offset=offset, **kwargs)
 
         given = next((each for each in (*args, *kwargs.values()) if isinstance(each, Tensor)), None)
         device = get_default_device() if given is None else given.device
-        return random.default_rng.on(device).draw(call, _DRAWS)
+        return random.default_rng.on(device).draw(_call, _DRAWS)
 
     def __call__(self, *args, **kwargs):
         return call_operator(self._row["name"], *args, **kwargs)

@@ -52,7 +52,7 @@ def custom_op(
     [1.0, 8.0]
     """
 
-    def decorate(given):
+    def _decorate(given):
         functions = _functions_of(name, given, infer, backward)
         names = Declaration(name, functions[1], outputs, states, hidden, random, training)
         calls = Functions(names, *functions, data_sized, random)
@@ -61,7 +61,7 @@ def custom_op(
         spec = names.spec(calls, version, doc, onnx, inplace, flags, data_sized)
         return add(_core.add_custom_op(spec, calls))[0]
 
-    return decorate
+    return _decorate
 
 
 def _functions_of(name, given, infer, backward):

@@ -41,10 +41,10 @@ class Size:
 def _operation(number):
     """Methods for an operator of Python, by the number of `_core.combine_sizes`."""
 
-    def left(a, b):
+    def _left(a, b):
         return _size(_core.combine_sizes(number, _handle(a), _handle(b)))
 
-    return left, lambda a, b: left(b, a)
+    return _left, lambda a, b: _left(b, a)
 
 
 def _size(number):

@@ -173,7 +173,7 @@ def register(reg_name):
         ValueError: the name is taken, or is no identifier.
     """
 
-    def decorate(prop_class):
+    def _decorate(prop_class):
         parameters = _parameters(prop_class)
         defaults = {row[0]: row[3] or "0" for row in parameters}
         prop = prop_class(**defaults)
@@ -198,4 +198,4 @@ def register(reg_name):
         prop_class._operator = add(_core.add_custom_op(spec, functions))[0]
         return prop_class
 
-    return decorate
+    return _decorate

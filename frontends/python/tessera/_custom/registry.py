@@ -85,6 +85,13 @@ def load_library(path):
         FileNotFoundError: it cannot be opened, or is no library of operators.
         NotImplementedError: it was built for another version of the border.
         ValueError: an operator says what is not allowed, or has the name of another one.
+
+    >>> import tessera as ts
+    >>> try:
+    ...     ts.load_library("nobody.so")
+    ... except FileNotFoundError as error:
+    ...     print(error)
+    load_library: a library must be a file, got 'nobody.so'
     """
     rows = _core.load_library(os.fspath(path))
     add(rows)
