@@ -287,6 +287,12 @@ class Split<int v, list<dag> g, string w = ""> {
 // The outside oracle: a Python expression over `np`, `sp` (scipy), the operands and attributes by name.
 class Oracle<string e> { string expr = e; }
 
+// Names the library of the records in a file that programs load (docs/howto/custom_op.md), and its version.
+class Plugin<string l, string v> {
+  string library = l;
+  string version = v;
+}
+
 //===----------------------------------------------------------------------===//
 // The record
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,8 @@ std::string inPlaceOperand(const OpModel &op);
 std::string dtypeLine(const OpModel &op);
 /// "ValueError: dimension K must match", "TypeError: ...".
 std::vector<std::string> raisesLines(const OpModel &op);
+/// A docstring without text of the dialect and example.
+std::string documentation(const OpModel &op);
 /// An operand of the call that documentation shows; `dtype` is a short name.
 struct ExampleOperand {
   const ValueModel *value;

@@ -44,13 +44,7 @@ void section(std::string &out, StringRef title, const std::vector<std::string> &
 }
 
 std::string docstring(const OpModel &op) {
-  std::string out = sentence(op.summary) + "\n\n" + paragraph(op.description) + "\n";
-  std::vector<std::string> args = operandLines(op), attrs = attrLines(op);
-  args.insert(args.end(), attrs.begin(), attrs.end());
-  section(out, "Args", args);
-  section(out, "Returns", resultLines(op));
-  section(out, "Dtype of the result", {dtypeLine(op)});
-  section(out, "Raises", raisesLines(op));
+  std::string out = documentation(op);
   section(out, "IR", {"@ir"});
   section(out, "Example", exampleLines(op));
   return out;
@@ -87,6 +81,17 @@ void emitFirstCall(const OpModel &op, raw_ostream &os) {
 }
 
 } // namespace
+
+std::string documentation(const OpModel &op) {
+  std::string out = sentence(op.summary) + "\n\n" + paragraph(op.description) + "\n";
+  std::vector<std::string> args = operandLines(op), attrs = attrLines(op);
+  args.insert(args.end(), attrs.begin(), attrs.end());
+  section(out, "Args", args);
+  section(out, "Returns", resultLines(op));
+  section(out, "Dtype of the result", {dtypeLine(op)});
+  section(out, "Raises", raisesLines(op));
+  return out;
+}
 
 void emitDocs(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-docs");

@@ -8,6 +8,8 @@
 #include "ops/tblgen/Model.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <optional>
+
 namespace tess::tblgen {
 
 /// ScalarFns.inc: the enumeration of scalar functions and their table.
@@ -32,6 +34,39 @@ void emitSamples(const Model &model, llvm::raw_ostream &os);
 void emitCcFunctions(const Model &model, llvm::raw_ostream &os);
 /// methods.inc: methods and operators of the C++ API's Tensor.
 void emitCcMethods(const Model &model, llvm::raw_ostream &os);
+
+/// Rows of a plug-in as JSON, which ops/custom/RecordRows.h reads.
+void emitRows(const llvm::RecordKeeper &records, llvm::raw_ostream &os);
+
+/// The body of an elementwise operator; becomes a ScalarProgram.
+struct ScalarModel {
+  struct Node {
+    std::string fn, name; // the enumerator; as bodies call it
+    std::vector<int> arguments;
+    std::string constant; // of a Const
+  };
+  std::vector<Node> nodes;
+  std::vector<int> results;
+};
+ScalarModel scalarOf(const OpModel &op);
+/// How the result dtypes follow; becomes a DTypeRule (ops/operator/OpInfo.h).
+struct DTypeRuleModel {
+  std::string kind = "Rule";
+  int operand = 0;
+  uint32_t mask = 0;
+  std::optional<DType> fixed = std::nullopt;
+  int attr = -1; // none
+};
+DTypeRuleModel dtypeRuleOf(const OpModel &op);
+/// Pairs of an operand and a result that may share memory.
+std::vector<std::pair<int, int>> inplacePairs(const OpModel &op);
+/// Symbols of the signature that may be split, and those that give partial sums.
+struct ShardingModel {
+  std::vector<unsigned> splittable, partial;
+};
+std::optional<ShardingModel> shardingOf(const OpModel &op);
+/// Whether attributes are axes that are counted from the front.
+bool countsAxes(const OpModel &op);
 
 /// Parts of the table, used by emitOpTable.
 void emitValues(const OpModel &op, llvm::raw_ostream &os);

@@ -66,12 +66,16 @@ std::vector<std::string> dtypeNames(StringRef constraint) {
   return names;
 }
 
-std::string dtypeMask(const OpModel &op, StringRef constraint) {
+static const Constraint &knownConstraint(const OpModel &op, StringRef constraint) {
   auto it = constraints().find(constraint.str());
   if (it == constraints().end())
     op.fatal("operands and results must have a type of ops/records/Base.td, got " + constraint);
-  return it->second.text;
+  return it->second;
 }
+
+std::string dtypeMask(const OpModel &op, StringRef constraint) { return knownConstraint(op, constraint).text; }
+
+DTypeMask dtypeBits(const OpModel &op, StringRef constraint) { return knownConstraint(op, constraint).mask; }
 
 std::string optionalType(const AttrModel &attr) {
   static constexpr const char *types[] = {"",           "int64_t", "double", "bool", "std::string", "tess::IntList",

@@ -17,6 +17,11 @@ static bool runScalarFns(const llvm::RecordKeeper &records, llvm::raw_ostream &o
   return false;
 }
 
+static bool runRows(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  emitRows(records, os);
+  return false;
+}
+
 static mlir::GenRegistration generators[] = {
     {"gen-tess-scalar-fns", "Functions of one element", runScalarFns},
     {"gen-tess-op-table", "Table of operators with their generated rules", run<emitOpTable>},
@@ -28,6 +33,7 @@ static mlir::GenRegistration generators[] = {
     {"gen-tess-markdown", "The reference page, but for the examples of IR", run<emitMarkdown>},
     {"gen-tess-python-surface", "What the Python binding reads", run<emitPythonSurface>},
     {"gen-tess-pyi", "The stub of the Python functions", run<emitPyi>},
+    {"gen-tess-rows", "Rows of a plug-in, which programs load, as JSON", runRows},
     {"gen-tess-samples", "Samples for tests, as JSON", run<emitSamples>},
 };
 

@@ -210,8 +210,10 @@ struct ParsedAttr {
 /// Ends the program when an attribute is unknown or a value is of another kind.
 std::vector<ParsedAttr> parseAttrText(const OpModel &op, llvm::StringRef text);
 
-/// Names of the dtypes of a type constraint ({"f32", ...}, empty when it is unknown); its mask as C++.
+/// Names of the dtypes of a type constraint ({"f32", ...}, empty when it is unknown); its mask as C++ and
+/// as a number.
 std::vector<std::string> dtypeNames(llvm::StringRef constraint);
+DTypeMask dtypeBits(const OpModel &op, llvm::StringRef constraint);
 std::string dtypeMask(const OpModel &op, llvm::StringRef constraint);
 /// The C++ type of an optional attribute ("std::optional<double>"), and the expression for OpDef::set.
 std::string optionalType(const AttrModel &attr);

@@ -18,106 +18,48 @@ std::string ruleName(StringRef space, const std::string &rule) {
   return rule.empty() ? "nullptr" : (space + "::" + rule).str();
 }
 
-std::string maskOfOperands(const OpModel &op, const Record *rule) {
-  uint32_t mask = 0;
-  for (StringRef name : rule->getValueAsListOfStrings("operands")) {
-    int index = op.operandIndex(name);
-    if (index < 0)
-      op.fatal("dtypes must name an operand, got " + name);
-    mask |= 1u << index;
-  }
-  return std::to_string(mask) + "u";
-}
-
-/// The number of the attribute that gives the dtype.
-int attrOf(const OpModel &op, const Record *rule) {
-  int index = op.attrIndex(rule->getValueAsString("attr"));
-  if (index < 0)
-    op.fatal("dtypes must name an attribute, got " + rule->getValueAsString("attr"));
-  return index;
-}
-
 std::string dtypeRule(const OpModel &op) {
-  const Record *rule = op.def("dtypes");
-  auto make = [](StringRef kind, const Twine &rest) { return ("{DTypeRuleKind::" + kind + rest + "}").str(); };
-  for (auto [name, kind] : {std::pair("Same", "Same"), std::pair("SumOf", "Sum"), std::pair("PartOf", "Part")}) {
-    if (!rule->isSubClassOf(name))
-      continue;
-    int index = op.operandIndex(rule->getValueAsString("operand"));
-    if (index < 0)
-      op.fatal("dtypes must name an operand, got " + rule->getValueAsString("operand"));
-    return make(kind, ", " + Twine(index));
-  }
-  if (rule->isSubClassOf("Promote"))
-    return make("Promote", ", 0, " + maskOfOperands(op, rule));
-  if (rule->isSubClassOf("ComplexOf"))
-    return make("Complex", ", 0, " + maskOfOperands(op, rule));
-  if (rule->isSubClassOf("PromoteFloat"))
-    return make("PromoteFloat", ", 0, " + maskOfOperands(op, rule));
-  if (rule->isSubClassOf("Fixed")) {
-    std::optional<DType> d = parseDType(rule->getValueAsString("dtype"));
-    if (!d)
-      op.fatal("Fixed must name a dtype, got " + rule->getValueAsString("dtype"));
-    return make("Fixed", ", 0, " + maskOfOperands(op, rule) + ", DType(" + Twine(unsigned(*d)) + ")");
-  }
-  if (rule->isSubClassOf("PromoteOr"))
-    return make("PromoteOr", ", 0, " + maskOfOperands(op, rule) + ", DType::Float32, " + Twine(attrOf(op, rule)));
-  if (rule->isSubClassOf("FromAttr"))
-    return make("FromAttr", ", 0, 0, DType::Float32, " + Twine(attrOf(op, rule)));
-  return make("Rule", "");
+  DTypeRuleModel rule = dtypeRuleOf(op);
+  std::string text = "{DTypeRuleKind::" + rule.kind;
+  if (rule.kind != "Rule")
+    text += ", " + std::to_string(rule.operand);
+  if (rule.mask || rule.fixed)
+    text += ", " + std::to_string(rule.mask) + (rule.mask || rule.kind == "Fixed" ? "u" : "");
+  if (rule.kind == "Fixed")
+    text += ", DType(" + std::to_string(unsigned(*rule.fixed)) + ")";
+  return text + (rule.attr >= 0 ? ", DType::Float32, " + std::to_string(rule.attr) : "") + "}";
 }
 
 void emitInplace(const OpModel &op, raw_ostream &os) {
-  std::vector<std::string> pairs = op.strings("inplace");
+  std::vector<std::pair<int, int>> pairs = inplacePairs(op);
   if (pairs.empty())
     return;
   os << "constexpr std::pair<uint8_t, uint8_t> inplace[] = {";
-  for (StringRef pair : pairs) {
-    auto [operand, result] = pair.split('=');
-    int from = op.operandIndex(operand), to = op.resultIndex(result);
-    if (from < 0 || to < 0)
-      op.fatal("inplace must be operand=result, got " + pair);
+  for (auto [from, to] : pairs)
     os << "{" << from << ", " << to << "}, ";
-  }
   os << "};\n";
 }
 
-bool hasSymbol(const PatternModel &pattern, unsigned symbol) {
-  return any_of(pattern.dims,
-                [&](const DimModel &d) { return (d.kind == 'S' || d.kind == '*') && d.number == symbol; });
+std::string listOf(const std::vector<unsigned> &numbers) {
+  std::string text;
+  for (unsigned number : numbers)
+    text += std::to_string(number) + ", ";
+  return text;
 }
 
-/// Whether the body reads the index of an element, which a part of a tensor does not have.
-bool countsPlaces(const Init *init) {
-  const auto *dag = dyn_cast<DagInit>(init);
-  if (!dag)
-    return false;
-  StringRef name = dag->getOperatorAsDef({})->getName();
-  return name == "s_index" || name == "s_dimindex" || any_of(dag->getArgs(), countsPlaces);
-}
-
-/// Writes the sharding rule. Symbols of results may be split. Symbols of operands only give partial sums if every
-/// operand has them: an operand without them, like a bias, would be added with each part.
-bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
+/// Writes the sharding rule.
+void emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
   initializer = "{}";
-  if (!op.signature || !(op.isLowering("Elementwise_") || op.compute || op.bit("sharded")) ||
-      any_of(op.record->getValueAsListInit("scalar")->getElements(), countsPlaces))
-    return false;
-  std::string split, partial;
-  for (unsigned i = 0; i < op.signature->symbols.size(); ++i) {
-    auto has = [&](const PatternModel &pattern) { return hasSymbol(pattern, i); };
-    if (any_of(op.signature->results, has))
-      split += std::to_string(i) + ", ";
-    else if (all_of(op.signature->operands, has))
-      partial += std::to_string(i) + ", ";
-  }
-  if (!split.empty())
-    os << "constexpr uint8_t splittable[] = {" << split << "};\n";
-  if (!partial.empty())
-    os << "constexpr uint8_t partial[] = {" << partial << "};\n";
-  initializer = std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") +
+  std::optional<ShardingModel> sharding = shardingOf(op);
+  if (!sharding)
+    return;
+  if (!sharding->splittable.empty())
+    os << "constexpr uint8_t splittable[] = {" << listOf(sharding->splittable) << "};\n";
+  if (!sharding->partial.empty())
+    os << "constexpr uint8_t partial[] = {" << listOf(sharding->partial) << "};\n";
+  initializer = std::string("{") + (sharding->splittable.empty() ? "{}" : "splittable") + ", " +
+                (sharding->partial.empty() ? "{}" : "partial") +
                 (op.compute ? ", " + std::to_string(op.compute->axis) : "") + "}";
-  return true;
 }
 
 void emitTexts(const OpModel &op, raw_ostream &os) {
@@ -140,11 +82,9 @@ static std::string orNull(llvm::StringRef text) { return text.empty() ? "nullptr
 
 /// The function that gives attributes their one form.
 std::string normaliseRule(const OpModel &op) {
-  auto isCounted = [](const AttrModel &attr) { return attr.axisOf >= 0 && (attr.kind == AttrKind::I64 || attr.isSet); };
-  bool countsAxes = !op.isLowering("View") && any_of(op.attrs, isCounted);
   if (!op.record->getValueAsListOfDefs("normalised").empty())
     return "normalise";
-  return countsAxes ? "normalise::axes" : "nullptr";
+  return countsAxes(op) ? "normalise::axes" : "nullptr";
 }
 
 std::string channelRule(const OpModel &op) {

@@ -12,71 +12,82 @@ class Numbering {
 public:
   explicit Numbering(const OpModel &op) : op(op) {}
   int term(const Init *init, StringRef name);
-  std::vector<std::string> nodes;
+  std::vector<ScalarModel::Node> nodes;
 
 private:
   int leaf(StringRef name);
   int dag(const DagInit *dag);
-  int node(const std::string &text) {
-    auto [it, isNew] = known.try_emplace(text, nodes.size());
+  int node(ScalarModel::Node node) {
+    auto [it, isNew] = known.try_emplace({node.fn, node.arguments, node.constant}, nodes.size());
     if (isNew)
-      nodes.push_back(text);
+      nodes.push_back(std::move(node));
     return it->second;
   }
 
   const OpModel &op;
-  std::map<std::string, int> known;
+  std::map<std::tuple<std::string, std::vector<int>, std::string>, int> known;
 };
 
 int Numbering::leaf(StringRef name) {
   if (int i = op.operandIndex(name); i >= 0)
-    return node("{ScalarFn::Operand, " + std::to_string(i) + "}");
+    return node({"Operand", "operand", {i}, ""});
   int i = op.attrIndex(name);
   if (i < 0)
     op.fatal("scalar must name an operand or an attribute, got $" + name);
-  return node("{ScalarFn::Attr, " + std::to_string(i) + "}");
+  return node({"Attr", "attr", {i}, ""});
 }
 
 int Numbering::dag(const DagInit *dag) {
   const Record *fn = cast<DefInit>(dag->getOperator())->getDef();
-  std::string text = ("{ScalarFn::" + fn->getValueAsString("enumerator")).str();
+  ScalarModel::Node made = {fn->getValueAsString("enumerator").str(), scalarFnName(fn), {}, ""};
   for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
     const auto *number = dyn_cast<IntInit>(dag->getArg(i));
-    int value = number ? int(number->getValue()) : term(dag->getArg(i), dag->getArgNameStr(i));
-    text += ", " + std::to_string(value);
+    made.arguments.push_back(number ? int(number->getValue()) : term(dag->getArg(i), dag->getArgNameStr(i)));
   }
-  return node(text + "}");
+  return node(std::move(made));
 }
 
 int Numbering::term(const Init *init, StringRef name) {
   if (const auto *inner = dyn_cast<DagInit>(init))
     return dag(inner);
   if (const auto *constant = dyn_cast<DefInit>(init))
-    return node("{ScalarFn::Const, -1, -1, -1, " + constant->getDef()->getValueAsString("value").str() + "}");
+    return node({"Const", "const", {}, constant->getDef()->getValueAsString("value").str()});
   return leaf(name);
 }
 
 } // namespace
 
-void emitScalar(const OpModel &op, raw_ostream &os) {
+ScalarModel scalarOf(const OpModel &op) {
   std::vector<const DagInit *> dags = op.dags("scalar");
   if (op.isLowering("Elementwise_") != !dags.empty() || (!dags.empty() && dags.size() != op.results.size()))
     op.fatal("an Elementwise_ operator must have one scalar dag for each result");
-  if (dags.empty())
-    return;
   Numbering numbering(op);
-  std::string results;
+  ScalarModel model;
   for (const DagInit *dag : dags) {
     // (s_id $x) is the identity.
     bool isIdentity = scalarFnName(cast<DefInit>(dag->getOperator())->getDef()) == "id";
-    int node = isIdentity ? numbering.term(dag->getArg(0), dag->getArgNameStr(0)) : numbering.term(dag, "");
-    results += std::to_string(node) + ", ";
+    model.results.push_back(isIdentity ? numbering.term(dag->getArg(0), dag->getArgNameStr(0))
+                                       : numbering.term(dag, ""));
   }
+  model.nodes = std::move(numbering.nodes);
+  return model;
+}
+
+void emitScalar(const OpModel &op, raw_ostream &os) {
+  ScalarModel scalar = scalarOf(op);
+  if (scalar.results.empty())
+    return;
   os << "constexpr ScalarNode scalarNodes[] = {\n";
-  for (const std::string &node : numbering.nodes)
-    os << "    " << node << ",\n";
-  os << "};\nconstexpr int16_t scalarResults[] = {" << results << "};\n"
-     << "constexpr ScalarProgram scalar = {scalarNodes, scalarResults};\n";
+  for (const ScalarModel::Node &node : scalar.nodes) {
+    os << "    {ScalarFn::" << node.fn;
+    for (int argument : node.arguments)
+      os << ", " << argument;
+    os << (node.constant.empty() ? "" : ", -1, -1, -1, " + node.constant) << "},\n";
+  }
+  os << "};\nconstexpr int16_t scalarResults[] = {";
+  for (int result : scalar.results)
+    os << result << ", ";
+  os << "};\nconstexpr ScalarProgram scalar = {scalarNodes, scalarResults};\n";
 }
 
 } // namespace tess::tblgen
