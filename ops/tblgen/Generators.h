@@ -35,7 +35,7 @@ void emitCcFunctions(const Model &model, llvm::raw_ostream &os);
 /// methods.inc: methods and operators of the C++ API's Tensor.
 void emitCcMethods(const Model &model, llvm::raw_ostream &os);
 
-/// Rows of a plug-in as JSON, which ops/custom/RecordRows.h reads.
+/// Rows of a plug-in as JSON, which ops/custom/RecordData.h reads.
 void emitRows(const llvm::RecordKeeper &records, llvm::raw_ostream &os);
 
 /// The body of an elementwise operator; becomes a ScalarProgram.
