@@ -47,19 +47,21 @@ struct DirectFacts {
   bool keepsAxes;
 };
 
-const DirectFacts &factsOf(const OpInfo &info) {
+DirectFacts makeFacts(const OpInfo &op) {
+  bool elementwise = op.lowering == Lowering::Elementwise;
+  bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
+  // The domain of all other operators is the shape of their results, axis by axis.
+  return {plain, elementwise && (!plain || readsDimIndex(*op.scalar))};
+}
+
+DirectFacts factsOf(const OpInfo &info) {
   static const std::vector<DirectFacts> table = [] {
     std::vector<DirectFacts> facts;
-    for (const OpInfo &op : allOps()) {
-      bool elementwise = op.lowering == Lowering::Elementwise;
-      bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
-      // The domain of all other operators is the shape of their results, axis by axis.
-      facts.push_back({plain, elementwise && (!plain || readsDimIndex(*op.scalar))});
-    }
+    for (const OpInfo &op : allOps())
+      facts.push_back(makeFacts(op));
     return facts;
   }();
-  static constexpr DirectFacts kAdded = {}; // rows that no record made are no kernels of this kind
-  return info.id < table.size() ? table[info.id] : kAdded;
+  return LLVM_LIKELY(info.id < table.size()) ? table[info.id] : makeFacts(info); // of a row that was added later
 }
 
 /// Row-major strides of the results over the merged axes.

@@ -1,7 +1,7 @@
 //===- Deploy.cpp - run a .tess file from C++ -----------------------------===//
 #include "tessera/deploy.h"
 #include "frontends/cc/PickExecutable.h"
-#include "ops/custom/Registry.h"
+#include "ops/custom/RecordFiles.h"
 #include "ops/vocabulary/Error.h"
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/Devices.h"
@@ -413,10 +413,7 @@ llvm::Error Model::Impl::read(llvm::StringRef name, const LoadOptions &given) {
   return readMetadata();
 }
 
-Status loadLibrary(const std::string &path) {
-  auto operators = tess::custom::loadLibrary(path);
-  return operators ? Status() : toStatus(operators.takeError());
-}
+Status loadLibrary(const std::string &path) { return toStatus(tess::custom::loadOperators(path)); }
 
 Status Model::load(const std::string &path, Model &model, const LoadOptions &options) {
   auto container = Container::open(path, options.verify);

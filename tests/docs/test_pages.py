@@ -22,7 +22,7 @@ from tests.docs.pages import (
 PAGES = sorted(DOCS.rglob("*.md"))
 COMING = sorted((DOCS / "coming").glob("*.md"))
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # by module, where the names differ
-PROGRAMS = ("tools", "frontends/cc/examples", "frontends/cc/examples/mine")
+PROGRAMS = ("tools", "ops/tblgen", "frontends/cc/examples", "frontends/cc/examples/mine")
 
 
 def tutorial():
@@ -42,6 +42,7 @@ def session(tmp_path, monkeypatch):
     path = os.pathsep.join([*(os.path.abspath(folder) for folder in PROGRAMS), os.environ["PATH"]])
     data = os.path.abspath("frontends/cc/examples")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", path)
     state = tessera.random.default_rng.state_dict()
     yield Session({**os.environ, "PATH": path, "DIGITS": data})
     tessera.random.default_rng.load_state_dict(state)

@@ -115,7 +115,8 @@ def root(tmp_path_factory):
     copy_distributions(root / SITE)
     for name in ("proc", "dev", "tmp", "work"):
         (root / name).mkdir()
-    make_wheel.main(pathlib.Path(tessera.__file__).parent, root / "work", "tools/tess-run")
+    programs = ("tools/tess-run", "ops/tblgen/tess-tblgen")
+    make_wheel.main(pathlib.Path(tessera.__file__).parent, root / "work", *programs)
     examples = pathlib.Path("frontends/examples")
     for name in ("digits.py", "digits_net.py"):
         copy(examples / name, root / "work" / name)

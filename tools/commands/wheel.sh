@@ -35,7 +35,7 @@ try_wheel() {
 }
 
 run_wheel() {
-  local python='' targets=(//tools:tess-run) extension=() tries='' line
+  local python='' targets=(//tools:tess-run //ops/tblgen:tess-tblgen) extension=() tries='' line
   while [ $# -gt 0 ]; do
     case $1 in
       --python) python=$(find_python "${2:?wheel: --python must have a path or a version, got none}") || exit 1; shift ;;
@@ -53,7 +53,7 @@ run_wheel() {
   build_package "${targets[@]}"
   [ -z "$python" ] || extension=(--extension "$bin/frontends/python/for_wheel/_core$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')")
   mkdir -p "$root/dist"
-  line=$(PYTHONPATH=$root "$venv/bin/python" -m tools.commands.make_wheel "${extension[@]}" "$package/tessera" "$root/dist" "$bin/tools/tess-run") || exit 1
+  line=$(PYTHONPATH=$root "$venv/bin/python" -m tools.commands.make_wheel "${extension[@]}" "$package/tessera" "$root/dist" "$bin/tools/tess-run" "$bin/ops/tblgen/tess-tblgen") || exit 1
   [ -z "$tries" ] || (unset PYTHONPATH; try_wheel "${line% (*}" "${python:-/usr/bin/python3}") || exit 1
   echo "$line"
 }

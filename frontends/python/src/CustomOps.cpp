@@ -12,6 +12,7 @@
 
 #include "ops/custom/CustomCalls.h"
 #include "ops/custom/CustomRow.h"
+#include "ops/custom/RecordFiles.h"
 #include "ops/custom/Registry.h"
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/device/CustomChecks.h"
@@ -293,6 +294,39 @@ nb::list describedAll(llvm::Expected<std::vector<const Operator *>> operators) {
 
 nb::list loadLibrary(const std::string &path) { return describedAll(custom::loadLibrary(path)); }
 
+/// Describes a record of a file so, too.
+nb::dict described(const custom::RecordRow &record) {
+  const OpInfo &info = record.info();
+  auto isReturned = [](const ResultInfo &result) { return !result.hidden; };
+  nb::dict row;
+  row["name"] = record.origin().library + "::" + info.pythonName;
+  row["library"] = record.origin().library;
+  row["version"] = record.origin().version;
+  row["path"] = record.origin().path;
+  row["function"] = nb::steal(addedFunction(info));
+  row["num_inputs"] = info.operands.size();
+  row["states"] = nb::list();
+  row["num_returned"] = llvm::count_if(info.results, isReturned);
+  row["uses_random"] = false;
+  row["has_gradient"] = info.gradient != nullptr;
+  row["maps_batch"] = false;
+  row["onnx"] = nb::none();
+  return row;
+}
+
+nb::list describedAll(llvm::Expected<std::vector<const custom::RecordRow *>> records) {
+  nb::list list;
+  for (const custom::RecordRow *record : valueOrThrow(std::move(records)))
+    list.append(described(*record));
+  return list;
+}
+
+nb::list loadRecords(const std::string &path) { return describedAll(custom::loadRecords(path)); }
+
+nb::list addRecords(const std::string &text, const std::string &path) {
+  return describedAll(custom::addRecords(text, path));
+}
+
 nb::list addCustomOp(const nb::dict &spec, nb::object functions) {
   std::unique_ptr<PythonOperator> made = operatorOf(spec, std::move(functions));
   nb::list list = describedAll(custom::addLibrary(made->library));
@@ -357,6 +391,11 @@ void initCustomOps(nb::module_ &module) {
   module.def("load_library", &loadLibrary, nb::arg("path"),
              "Opens a library of operators; a dict for each. Errors: FileNotFoundError, ValueError, "
              "NotImplementedError.");
+  module.def("load_records", &loadRecords, nb::arg("path"),
+             "Adds the operators of records that tess-tblgen wrote; a dict for each. Errors: FileNotFoundError, "
+             "ValueError, NotImplementedError.");
+  module.def("add_records", &addRecords, nb::arg("text"), nb::arg("path"),
+             "The same of the text of such a file, and where it comes from.");
   module.def("add_custom_op", &addCustomOp, nb::arg("spec"), nb::arg("functions"),
              "Adds an operator whose functions are those of a Python object.");
   module.def("infer_custom_op", &inferMetas, nb::arg("name"), nb::arg("parameters"), nb::arg("inputs"),

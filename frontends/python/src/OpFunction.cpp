@@ -18,7 +18,7 @@
 #include "eager/dispatch/InPlace.h"
 #include "eager/stack/GraphValue.h"
 #include "eager/tracing/Recorder.h"
-#include "ops/custom/CustomOp.h"
+#include "ops/custom/RecordRow.h"
 #include "ops/table/Docs.h"
 #include "ops/table/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
@@ -392,9 +392,8 @@ PyObject *functionSignature(PyObject *self, void *) {
 /// The signature, then the generated text.
 std::string documentation(const OpFunction &function) {
   const OpInfo &info = *function.info;
-  if (info.custom)
-    return std::string(info.pythonName) + signatureText(function) + "\n\n" + info.custom->documentation();
-  return std::string(info.pythonName) + signatureText(function) + "\n\n" + docstringOf(info);
+  return std::string(info.pythonName) + signatureText(function) + "\n\n" +
+         (info.origin ? custom::documentationOf(info) : docstringOf(info));
 }
 
 PyObject *functionDoc(PyObject *self, void *) {

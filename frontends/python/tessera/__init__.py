@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         traced_module,
     )
     from ._custom.decorator import custom_op
+    from ._custom.records import load_records
     from ._custom.registry import load_library
 
 _core._set_package_folder(__path__[0])
@@ -129,7 +130,11 @@ _LATE = (
     "data", "distributions", "hub", "onnx", "operator", "ops", "provider", "quantization",
     "traced_module",
 )  # fmt: skip
-_LATE_FUNCTIONS = {"custom_op": "._custom.decorator", "load_library": "._custom.registry"}
+_LATE_FUNCTIONS = {
+    "custom_op": "._custom.decorator",
+    "load_library": "._custom.registry",
+    "load_records": "._custom.records",
+}
 
 
 def __getattr__(name):
@@ -198,6 +203,7 @@ __all__ = [
     "jit",
     "load",
     "load_library",
+    "load_records",
     "logger",
     "module",
     "no_grad",

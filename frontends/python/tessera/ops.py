@@ -1,4 +1,4 @@
-"""Operators that users brought: `ops.<library>.<name>` (`load_library`, `custom_op`).
+"""Operators that users brought: `ops.<library>.<name>` (`load_library`, `load_records`, `custom_op`).
 
 >>> import tessera as ts
 >>> sorted(name for name in dir(ts.ops) if name == "nobody")
