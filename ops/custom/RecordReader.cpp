@@ -221,4 +221,11 @@ llvm::Error RecordReader::read() {
   return llvm::Error::success();
 }
 
+llvm::Expected<std::unique_ptr<RecordRow>> RecordRow::make(const data::Row &from, const OpOrigin &origin) {
+  std::unique_ptr<RecordRow> made(new RecordRow(origin));
+  if (llvm::Error error = RecordReader(from, *made).read())
+    return std::move(error);
+  return made;
+}
+
 } // namespace tess::custom

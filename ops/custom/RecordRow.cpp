@@ -1,7 +1,5 @@
 //===- RecordRow.cpp - a row that a record of a file made -----------------===//
 #include "ops/custom/RecordRow.h"
-
-#include "ops/custom/RecordReader.h"
 #include "ops/graphs/ForwardRules.h"
 
 namespace tess::custom {
@@ -13,13 +11,6 @@ static llvm::SmallVector<int, 4> forwardOf(SubgraphBuilder &builder, const OpDef
 static llvm::SmallVector<int, 4> gradientOf(SubgraphBuilder &builder, const OpDef &op, llvm::ArrayRef<int> values,
                                             llvm::ArrayRef<bool> needed) {
   return RecordRow::of(op.info())->gradient()->build(builder, op, values, needed);
-}
-
-llvm::Expected<std::unique_ptr<RecordRow>> RecordRow::make(const data::Row &from, const OpOrigin &origin) {
-  std::unique_ptr<RecordRow> made(new RecordRow(origin));
-  if (llvm::Error error = RecordReader(from, *made).read())
-    return std::move(error);
-  return made;
 }
 
 llvm::Error RecordRow::readGraphs(const data::Row &given, const FindRow &find) {

@@ -45,7 +45,7 @@ private:
   OpInfo row = {};
   std::string text;
   std::optional<RecordGraph> forwardGraph, gradientGraph;
-  // What the row points to.
+  // Memory that the row points to.
   std::deque<std::string> texts;
   std::deque<AttrValue> defaults;
   std::deque<std::vector<const char *>> names;

@@ -18,7 +18,7 @@ namespace tess::tblgen {
 
 namespace {
 
-/// What a record of a plug-in leaves as Base.td has it.
+/// Fields that a record of a plug-in leaves as Base.td has them.
 constexpr StringLiteral kTexts[] = {"shapeRule", "order",     "check",       "boundRule", "gradientRule", "compute",
                                     "channels",  "oldKernel", "channelAxis", "onnx",      "flatWithout"};
 constexpr StringLiteral kLists[] = {"sizes",  "strided",  "requires", "constraints",
@@ -160,7 +160,7 @@ json::Object dtypeRule(const OpModel &op) {
   return row;
 }
 
-/// What follows from the lowering: how it is computed, and its gradient.
+/// Adds the parts that follow from the lowering: how it is computed, and its gradient.
 void addGraphs(const OpModel &op, json::Object &row) {
   bool isElementwise = op.isLowering("Elementwise_");
   row["lowering"] = isElementwise ? "elementwise" : "composite";
