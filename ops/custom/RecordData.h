@@ -1,6 +1,6 @@
 //===- RecordData.h - records as a file has them ----------------*- C++ -*-===//
 //
-// What `tess-tblgen --gen-tess-rows` writes, read as JSON; nothing of it is checked
+// Output of `tess-tblgen --gen-tess-rows`, read as JSON; nothing of it is checked
 // beyond its types. Generator and reader share the names of these members.
 //
 //===----------------------------------------------------------------------===//

@@ -205,7 +205,8 @@ def test_files(tmp_path):
     loaded = ts.jit.load(tmp_path / "model.tess")
     np.testing.assert_array_equal(loaded(x).numpy(), wanted)
     np.save(tmp_path / "x.npy", x.numpy())
-    run = [os.path.abspath(os.environ["TESS_RUN"]), "model.tess", "--input", "x=x.npy", "--output", "output0=y.npy"]
+    program = os.path.abspath(os.environ["TESS_RUN"])
+    run = [program, "model.tess", "--input", "x=x.npy", "--output", "output0=y.npy"]
     done = subprocess.run(
         [*run, "--library", awkward.PATH], cwd=tmp_path, capture_output=True, text=True
     )

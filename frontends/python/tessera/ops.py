@@ -1,4 +1,6 @@
-"""Operators that users brought: `ops.<library>.<name>` (`load_library`, `load_records`, `custom_op`).
+"""Operators that users brought: `ops.<library>.<name>`.
+
+`load_library`, `load_records` and `custom_op` bring them.
 
 >>> import tessera as ts
 >>> sorted(name for name in dir(ts.ops) if name == "nobody")
