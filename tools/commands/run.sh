@@ -248,6 +248,7 @@ run_tidy() {
   include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
   (cd "$root" && "$venv/bin/python" tools/commands/tidy.py "$@" -- -std=c++20 -march=x86-64-v3 -DTESS_DEBUG=1 -I. \
     -Ifrontends/cc -Ifrontends/cc/include -Ifrontends/cc/translate -I"$generated" -I"$generated/frontends/cc" \
+    -I"$generated/ops/custom/_virtual_includes/abi" \
     -I"$generated/frontends/cc/translate" -isystem/usr/lib/llvm-22/include -isystem"$include" \
     -isystem"$venv/lib/python3.11/site-packages/nanobind/include" -isystem"$venv/src/ducc0/src")
 }
