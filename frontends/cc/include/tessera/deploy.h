@@ -183,9 +183,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Loads a library of operators (ops/custom/custom_op.h), or the file that tess-tblgen wrote of records, whose operators
-/// files may name from then on; it stays loaded. NotFound where it cannot be opened, Unimplemented where it was built for
-/// another version, InvalidArgument for what it says.
+/// Loads a library of operators (ops/custom/custom_op.h), or the file that tess-tblgen wrote of records, whose
+/// operators files may name from then on; it stays loaded. NotFound where it cannot be opened, Unimplemented where it
+/// was built for another version, InvalidArgument for what it says.
 Status loadLibrary(const std::string &path);
 
 /// A loaded file. Thread-safe once loaded. Tensors that the dumped function updates (of a random generator, an

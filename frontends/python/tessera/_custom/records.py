@@ -60,6 +60,13 @@ def load_records(path, *, include_paths=()):
         FileNotFoundError: there is no such file, or no generator for a `.td` file.
         NotImplementedError: another version of Tessera wrote the file.
         ValueError: a record says what is not allowed, or has the name of another operator.
+
+    >>> import tessera as ts
+    >>> try:
+    ...     ts.load_records("nothing.json")
+    ... except FileNotFoundError as error:
+    ...     print("not there")
+    not there
     """
     if os.fspath(path).endswith(".td"):
         rows = _core.add_records(rows_of(path, include_paths), os.path.realpath(path))

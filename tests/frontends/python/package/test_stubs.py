@@ -12,6 +12,7 @@ PACKAGE = Path(tessera.__file__).parent
 FUNCTIONAL = [
     "control",
     "elemwise",
+    "external",
     "conv",
     "creation",
     "fft",
