@@ -7,9 +7,7 @@
 
 namespace tess::custom {
 
-namespace {
-constexpr size_t kMaxNodes = 4096; // a value is made within those that it reads
-}
+static constexpr size_t kMaxNodes = 4096; // a value is made within those that it reads
 
 /// Reads a graph of a file.
 class GraphReader {

@@ -166,7 +166,7 @@ void ByteDepthwise::packVector(int64_t vector, const int8_t *weight, PairVector 
         const int64_t row = place / s.columns().kernel, column = place % s.columns().kernel;
         const int64_t term = isSingle ? column / 2 : column * types + i / 2, half = (isSingle ? column : i) % 2;
         to[row * pairsOfRow() + term].numbers[2 * lane + half] =
-            weight[((first + lane) * s.in + i) * s.places() + place];
+            int16_t(int32_t(weight[((first + lane) * s.in + i) * s.places() + place]));
       }
 }
 

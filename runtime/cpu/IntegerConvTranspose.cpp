@@ -154,7 +154,8 @@ public:
 
 private:
   struct Part {
-    Part(const Residues &residues, Sums sums, size_t weightAt) : residues(residues), sums(sums), weightAt(weightAt) {}
+    Part(const Residues &residues, Sums sums, size_t weightAt)
+        : residues(residues), sums(std::move(sums)), weightAt(weightAt) {}
 
     Residues residues;
     Sums sums;

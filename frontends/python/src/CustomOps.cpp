@@ -16,6 +16,7 @@
 #include "ops/custom/Registry.h"
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/device/CustomChecks.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -48,7 +49,7 @@ void setMeta(nb::handle given, TessMeta &meta) {
     throw nb::value_error(("infer must give a rank <= 8, got " + std::to_string(sizes.size())).c_str());
   meta.dtype = int32_t(*found);
   meta.rank = int32_t(sizes.size());
-  std::copy(sizes.begin(), sizes.end(), meta.sizes);
+  llvm::copy(sizes, meta.sizes);
 }
 
 /// An operator whose functions are those of a Python object; it lives for ever.
@@ -330,7 +331,7 @@ nb::list addRecords(const std::string &text, const std::string &path) {
 nb::list addCustomOp(const nb::dict &spec, nb::object functions) {
   std::unique_ptr<PythonOperator> made = operatorOf(spec, std::move(functions));
   nb::list list = describedAll(custom::addLibrary(made->library));
-  made.release(); // rows point to it for ever
+  [[maybe_unused]] const PythonOperator *kept = made.release(); // rows point to it for ever
   return list;
 }
 
