@@ -5,7 +5,7 @@ import os
 import numpy as np
 import tessera as ts
 
-PATH = os.environ["TESS_AWKWARD"]
+PATH = os.path.abspath(os.environ["TESS_AWKWARD"])
 ops = ts.load_library(PATH)
 
 
