@@ -18,6 +18,8 @@ const TessHost &plainHost();
 /// The error of a function that returned `status`, which is not 0.
 llvm::Error errorOf(const TessCall &call);
 
+/// Nothing is known of a value.
+inline constexpr TessMeta kUnknownMeta = {TESS_UNKNOWN, TESS_UNKNOWN, {}};
 /// Sizes and dtypes as libraries know them, and back. InvalidArgument where a library gives what is none.
 TessMeta metaFor(const TensorMeta &meta);
 llvm::Expected<TensorMeta> metaFrom(llvm::StringRef op, llvm::StringRef value, const TessMeta &meta);

@@ -11,7 +11,7 @@ InferCall::InferCall(const OpDef &op, llvm::ArrayRef<TensorMeta> operands)
   const TessOperator &functions = custom.functions();
   for (const TensorMeta &meta : operands)
     inputs.push_back(metaFor(meta));
-  outputs.assign(functions.num_outputs, TessMeta{TESS_UNKNOWN, TESS_UNKNOWN, {}});
+  outputs.assign(functions.num_outputs, kUnknownMeta);
   infer = {sizeof infer,
            &plainHost(),
            &call,
@@ -92,8 +92,6 @@ llvm::Expected<Metas> boundForward(const OpDef &op, llvm::ArrayRef<TensorMeta> o
 
 namespace {
 
-constexpr TessMeta kNothing = {TESS_UNKNOWN, TESS_UNKNOWN, {}};
-
 bool isSame(const TessMeta &a, const TessMeta &b) {
   return a.dtype == b.dtype && a.rank == b.rank && (a.rank < 0 || std::equal(a.sizes, a.sizes + a.rank, b.sizes));
 }
@@ -130,7 +128,7 @@ public:
   BothWays(const OpDef &op, const Known &known) : op(op), custom(*Operator::of(op.info())), call{op} {
     auto metas = [](const auto &values, auto &to) {
       for (const std::optional<TensorMeta> &meta : values)
-        to.push_back(meta ? metaFor(*meta) : kNothing);
+        to.push_back(meta ? metaFor(*meta) : kUnknownMeta);
     };
     metas(known.inputs, inputs);
     metas(known.outputs, outputs);

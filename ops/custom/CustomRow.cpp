@@ -2,26 +2,15 @@
 #include "ops/custom/CustomRow.h"
 
 #include "ops/custom/CustomCalls.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <cstring>
-#include <limits>
 
 namespace tess::custom {
 
 namespace {
 
-/// Names that texts and the dialect have beside attributes.
-constexpr llvm::StringLiteral kReserved[] = {"library", "record"};
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 llvm::StringRef textOr(const char *text, llvm::StringRef otherwise = "") { return text ? text : otherwise; }
-
-bool isIdentifier(llvm::StringRef text) {
-  return !text.empty() && !llvm::isDigit(text[0]) &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
 
 /// Copies a declaration, with zeros for the members that the library does not know.
 TessOperator known(const TessOperator &op) {
@@ -101,8 +90,8 @@ private:
 
   /// Notes a name that arguments, outputs or states have.
   llvm::Error take(const char *name, llvm::StringSet<> &names) const {
-    if (!isIdentifier(textOr(name)) || llvm::is_contained(kReserved, textOr(name)))
-      return refused("names must be identifiers other than library and record", "'" + textOr(name) + "'");
+    if (!mayBeName(textOr(name)))
+      return refused(kNameRule, "'" + textOr(name) + "'");
     if (!names.insert(name).second)
       return refused("names must differ", "'" + textOr(name) + "' twice");
     return llvm::Error::success();

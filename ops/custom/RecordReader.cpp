@@ -1,22 +1,14 @@
 //===- RecordReader.cpp - reads a row of a file ---------------------------===//
 #include "ops/custom/RecordReader.h"
 
+#include "ops/custom/CustomRow.h"
 #include "ops/inference/Normalise.h"
 #include "ops/vocabulary/Quantization.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-
-#include <limits>
 
 namespace tess::custom {
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr size_t kMaxValues = 16;
-
-static bool isIdentifier(llvm::StringRef text) {
-  return !text.empty() && !llvm::isDigit(text[0]) &&
-         llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
 
 llvm::Error RecordReader::refused(const llvm::Twine &must, const llvm::Twine &got) const {
   return invalidArgument("load_records: " + must + ", got " + got + " in " + to.from.library + "." + from.name);
@@ -29,9 +21,8 @@ llvm::Error RecordReader::checkNumber(llvm::StringRef what, int64_t number, int6
 }
 
 llvm::Error RecordReader::take(const std::string &name, std::vector<std::string> &names) const {
-  static constexpr llvm::StringLiteral reserved[] = {"library", "record", "inplace"};
-  if (!isIdentifier(name) || llvm::is_contained(reserved, name))
-    return refused("names must be identifiers other than library, record and inplace", "'" + name + "'");
+  if (!mayBeName(name))
+    return refused(kNameRule, "'" + name + "'");
   if (llvm::is_contained(names, name))
     return refused("names must differ", "'" + name + "' twice");
   names.push_back(name);

@@ -21,7 +21,6 @@ namespace {
 struct Libraries {
   std::mutex mutex;
   llvm::StringMap<std::vector<const Operator *>> byPath;
-  std::vector<const Operator *> all;
 };
 
 Libraries &libraries() {
@@ -33,7 +32,7 @@ llvm::Error refused(ErrorCode code, llvm::StringRef path, const llvm::Twine &mus
   return makeError(code, "load_library: " + must + ", got " + got + (path.empty() ? "" : " from " + path.str()));
 }
 
-llvm::Expected<std::vector<const Operator *>> added(Libraries &to, const TessLibrary &library, llvm::StringRef path) {
+llvm::Expected<std::vector<const Operator *>> added(const TessLibrary &library, llvm::StringRef path) {
   if (library.abi != TESS_CUSTOM_ABI)
     return refused(ErrorCode::Unimplemented, path, "a library must be of ABI " + llvm::Twine(TESS_CUSTOM_ABI),
                    llvm::Twine(library.abi));
@@ -56,7 +55,6 @@ llvm::Expected<std::vector<const Operator *>> added(Libraries &to, const TessLib
   std::vector<const Operator *> found;
   for (std::unique_ptr<Operator> &op : made)
     found.push_back(op.release());
-  llvm::append_range(to.all, found);
   return found;
 }
 
@@ -89,22 +87,14 @@ llvm::Expected<std::vector<const Operator *>> loadLibrary(llvm::StringRef path) 
   const TessLibrary *given = (*library)(TESS_CUSTOM_ABI);
   if (!given)
     return refused(ErrorCode::Unimplemented, real, "a library must serve ABI " + llvm::Twine(TESS_CUSTOM_ABI), "none");
-  llvm::Expected<std::vector<const Operator *>> operators = added(all, *given, real);
+  llvm::Expected<std::vector<const Operator *>> operators = added(*given, real);
   if (operators)
     all.byPath[real] = *operators;
   return operators;
 }
 
 llvm::Expected<std::vector<const Operator *>> addLibrary(const TessLibrary &library, llvm::StringRef path) {
-  Libraries &all = libraries();
-  std::lock_guard<std::mutex> lock(all.mutex);
-  return added(all, library, path);
-}
-
-std::vector<const Operator *> operators() {
-  Libraries &all = libraries();
-  std::lock_guard<std::mutex> lock(all.mutex);
-  return all.all;
+  return added(library, path);
 }
 
 } // namespace tess::custom

@@ -14,7 +14,4 @@ llvm::Expected<std::vector<const Operator *>> loadLibrary(llvm::StringRef path);
 /// Adds the operators of a library, or of functions of this process. They live for ever.
 llvm::Expected<std::vector<const Operator *>> addLibrary(const TessLibrary &library, llvm::StringRef path = "");
 
-/// All operators that were added, in their order.
-std::vector<const Operator *> operators();
-
 } // namespace tess::custom

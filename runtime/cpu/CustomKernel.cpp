@@ -186,8 +186,7 @@ public:
     unsigned result = 0;
     for (int64_t isNeeded : custom::neededGradients(op)) {
       places.push_back(isNeeded ? int(result) : -1);
-      outputMetas.push_back(isNeeded ? custom::metaFor(request.outputs[result])
-                                     : TessMeta{TESS_UNKNOWN, TESS_UNKNOWN, {}});
+      outputMetas.push_back(isNeeded ? custom::metaFor(request.outputs[result]) : custom::kUnknownMeta);
       if (isNeeded)
         outputBytes.push_back(bytesOf(request.outputs[result++]));
     }

@@ -195,7 +195,7 @@ def register(reg_name):
             "reads_outputs": functions.reads[2],
             "has_backward": True,
         }
-        prop_class._operator = add(_core.add_custom_op(spec, functions))[0]
+        add(_core.add_custom_op(spec, functions))
         return prop_class
 
     return _decorate
