@@ -1,7 +1,7 @@
 //===- Glibc.cpp - functions that an older C library lacks ----------------===//
 //
-// The extension runs with glibc 2.34, so that one wheel serves the distributions
-// of 2022. The one newer function that LLVM calls is defined here.
+// Programs and libraries of a wheel run with glibc 2.34, so that one wheel serves
+// the distributions of 2022. The one newer function that LLVM calls is here.
 //
 //===----------------------------------------------------------------------===//
 #include <cstdint>
