@@ -62,7 +62,9 @@ private:
       if (plan.isDeep)
         addTotals(rows, columns, number == 0);
     }
-    if (plan.isDeep)
+    if (shape.added == Added::TheSum && !plan.addsChunks)
+      addSums(firstRow, rows, column, columns);
+    else if (plan.isDeep)
       writeSums(totals, firstRow, rows, column, columns);
     else if (plan.sumsApart && plan.form.ofKernel == DType::Float64)
       writeSums(reinterpret_cast<const double *>(sums), firstRow, rows, column, columns);
@@ -72,7 +74,7 @@ private:
 
   /// Enters a chunk of lines, the `number`-th one that is added.
   void setLines(int64_t number) {
-    chunk = plan.isDeep ? 0 : number + shape.addsToResults;
+    chunk = plan.isDeep ? 0 : number + plan.addsChunks;
     firstLine = (shape.lastFirst ? (plan.numLines - 1) / plan.chunkLines - number : number) * plan.chunkLines;
     call.setSize(TileCall::Lines, std::min(plan.chunkLines, plan.numLines - firstLine));
     if (shape.windows && shape.windowUse == WindowUse::Columns)
@@ -198,6 +200,25 @@ private:
       writeResults(plan.results, result, {from, 1, outStride, firstColumn, columns, firstRow, rows}, block.out);
     else
       writeResults(plan.results, result, {from, outStride, 1, firstRow, rows, firstColumn, columns}, block.out);
+  }
+
+  /// Adds the sums of all chunks to row-major results.
+  void addSums(int64_t firstRow, int64_t rows, int64_t firstColumn, int64_t columns) const {
+    const bool isDouble = result == DType::Float64;
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t from = row * outStride, at = (firstRow + row) * shape.columns + firstColumn;
+      if (isDouble)
+        addRow(reinterpret_cast<const double *>(sums) + from, columns, reinterpret_cast<double *>(block.out) + at);
+      else if (plan.isDeep)
+        addRow(totals + from, columns, reinterpret_cast<float *>(block.out) + at);
+      else
+        addRow(reinterpret_cast<const float *>(sums) + from, columns, reinterpret_cast<float *>(block.out) + at);
+    }
+  }
+
+  template <typename Sum, typename T> static void addRow(const Sum *from, int64_t columns, T *to) {
+    for (int64_t column = 0; column < columns; ++column)
+      to[column] += T(from[column]);
   }
 
   const ProductShape &shape;

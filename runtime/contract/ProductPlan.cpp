@@ -50,8 +50,10 @@ ProductPlan::ProductPlan(const ProductShape &shape, const Kernels &kernels, unsi
   blockPanels = blockBytes / (chunkLines * int64_t(form.lineBytes()));
   blockPanels = std::min(llvm::alignTo(std::max<int64_t>(blockPanels, 1), kernels.panels()), uint64_t(numPanels));
   isDeep = isFloat(form.ofKernel) && form.ofKernel != DType::Float64 && numLines > kFlatChunks * kContractLines &&
-           !shape.addsToResults;
-  sumsApart = isDeep || byteWidth(shape.result()) < 4 || !results.isDirect(shape.hasWindowPanels());
+           shape.added != Added::EachChunk;
+  const bool addsLater = shape.added == Added::TheSum && numLines > chunkLines;
+  addsChunks = shape.added != Added::Nothing && !addsLater;
+  sumsApart = isDeep || addsLater || byteWidth(shape.result()) < 4 || !results.isDirect(shape.hasWindowPanels());
   const int64_t tileBytes = kernels.rows() * blockPanels * int64_t(form.lineBytes());
   blockTiles = std::clamp<int64_t>((sumsApart ? kSumBytes : kResultBytes) / tileBytes, 1, numTiles);
   planOperands(shape, kernels);

@@ -23,6 +23,9 @@ namespace tess::runtime::contract {
 /// right one as columns (PaddedImages).
 enum class WindowUse { Rows, Columns, Panels };
 
+/// Sums that a product adds to results which are there; Nothing: it writes them.
+enum class Added { Nothing, EachChunk, TheSum };
+
 /// Matrices (rows, depth) by (depth, columns). Int8 and uint8 by int8 give int32, exactly up to kExactByteDepth and by
 /// wrapping beyond. Floats up to float32 may have two dtypes, and then are multiplied as float32.
 struct ProductShape {
@@ -48,10 +51,11 @@ struct ProductShape {
   std::optional<DType> rightDType = std::nullopt;
   /// Dtype of results; none: that of the operands, int32 of bytes. Float32 for narrow floats.
   std::optional<DType> resultDType = std::nullopt;
-  /// Lines of a chunk, kContractLines at most; whether the last chunk is the first one, and whether chunks are added to
-  /// what stands where results lie. Fewer lines and such sums are of float32 and float64 alone.
+  /// Lines of a chunk, kContractLines at most; whether the last chunk is the first one, and what is added to what
+  /// stands where results lie. Fewer lines and such sums are of float32 and float64 alone.
   int64_t chunkLines = kContractLines;
-  bool lastFirst = false, addsToResults = false;
+  bool lastFirst = false;
+  Added added = Added::Nothing;
   /// Whether a right operand that kernels can read in place is packed; none: where that takes less.
   std::optional<bool> packs = std::nullopt;
 
@@ -88,6 +92,7 @@ struct ProductPlan {
   bool fillsBlocks = false;               // of panels, gathered or packed a chunk at a time
   bool isDeep;                            // sums of chunks are added in float64
   bool sumsApart;                         // from results, which are written when all chunks are added
+  bool addsChunks;                        // to results, the first one too
   ResultForm results;                     // of those
   std::optional<PaddedImages> images;     // whose windows are panels, or columns of the left operand
   unsigned numParts = 1;                  // of everything

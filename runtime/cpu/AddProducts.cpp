@@ -1,7 +1,7 @@
 //===- AddProducts.cpp - matrices plus products, one after the other ------===//
 //
 // A product of a few rows is one chunk of a long one, whose sum is that of the
-// chunks in their order; others are made one by one, and added.
+// chunks in their order; others are added one by one, each when its sum is whole.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/contract/Products.h"
@@ -32,13 +32,15 @@ public:
     threadCount = trips * rows * columns * std::max<int64_t>(depth, 1) < kSerialProducts ? 1 : request.threads;
     if (depth)
       products.emplace(productShape(), threadCount);
-    workspace = (products ? products->workspaceBytes() : 0) + (isOneSum ? 0 : productBytes());
+    workspace = products ? products->workspaceBytes() : 0;
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     if (isEmpty())
       return llvm::Error::success();
-    if (isOneSum)
+    if (depth == 0)
+      addZeros(outputs[0]);
+    else if (isOneSum)
       products->run(inputs[1], inputs[2], outputs[0], context.workspace);
     else
       addOneByOne(context, inputs, outputs[0]);
@@ -47,39 +49,34 @@ public:
 
 private:
   bool isEmpty() const { return trips == 0 || rows == 0 || columns == 0; }
-  size_t productBytes() const { return llvm::alignTo(size_t(rows * columns) * byteWidth(dtype), 64); }
 
   contract::ProductShape productShape() const {
     contract::ProductShape shape{dtype, rows, columns, isOneSum ? trips * depth : depth, 1, rows, columns, 1};
     if (isOneSum) {
       shape.chunkLines = depth;
       shape.lastFirst = isReverse;
-      shape.addsToResults = true;
     }
+    shape.added = isOneSum ? contract::Added::EachChunk : contract::Added::TheSum;
     return shape;
   }
 
   void addOneByOne(RunContext &context, llvm::ArrayRef<void *> inputs, void *out) const {
-    char *product = static_cast<char *>(context.workspace);
-    std::fill_n(product, productBytes(), 0); // of no rows
     for (int64_t number = 0; number < trips; ++number) {
       const int64_t trip = isReverse ? trips - 1 - number : number;
       auto at = [&](void *all, int64_t width) {
         return static_cast<const char *>(all) + trip * depth * width * byteWidth(dtype);
       };
-      if (products)
-        products->run(at(inputs[1], rows), at(inputs[2], columns), product, product + productBytes());
-      withFloatType(dtype, [&](auto tag) { add<decltype(tag)>(product, out); });
+      products->run(at(inputs[1], rows), at(inputs[2], columns), out, context.workspace);
     }
   }
 
-  template <typename T> void add(const void *product, void *out) const {
-    constexpr int64_t kGrain = 4096;
-    if constexpr (std::is_floating_point_v<T>)
-      parallelFor(threadCount, rows * columns, kGrain, [&](int64_t begin, int64_t end, unsigned) {
-        for (int64_t i = begin; i < end; ++i)
-          static_cast<T *>(out)[i] += static_cast<const T *>(product)[i];
-      });
+  /// Adds products of no rows: they make a negative zero a positive one.
+  void addZeros(void *out) const {
+    withFloatType(dtype, [&](auto tag) {
+      using T = decltype(tag);
+      if constexpr (std::is_floating_point_v<T>)
+        std::for_each_n(static_cast<T *>(out), rows * columns, [](T &sum) { sum += T(0); });
+    });
   }
 
   const DType dtype;

@@ -55,27 +55,32 @@ public:
   void addChunks(int64_t lines, bool lastFirst) {
     shape.chunkLines = lines;
     shape.lastFirst = lastFirst;
-    shape.addsToResults = true;
+    shape.added = Added::EachChunk;
   }
+  /// Has the sum of all chunks added to ones.
+  void addSum() { shape.added = Added::TheSum; }
 
   std::vector<T> expected() const {
     const int64_t chunk = shape.chunkLines * (kHasPairs ? 2 : 1);
+    const bool addsChunks = shape.added == Added::EachChunk;
     std::vector<T> out;
     for (int64_t i = 0; i < int64_t(shape.lhsAt.size()); ++i)
       for (int64_t r = 0; r < m; ++r)
         for (int64_t c = 0; c < n; ++c) {
           // Sums of more than 64 chunks are added in float64.
-          const bool isDeep = k > 64 * chunk && !shape.addsToResults;
+          const bool isDeep = k > 64 * chunk && !addsChunks;
           double wide = 0;
-          SumOf<T> total = SumOf<T>(shape.addsToResults);
+          SumOf<T> total = SumOf<T>(addsChunks);
           for (int64_t number = 0; number * chunk < k; ++number) {
             const int64_t first = (shape.lastFirst ? (k - 1) / chunk - number : number) * chunk;
             SumOf<T> sum = sumOf(i, r, c, first, std::min(first + chunk, k));
-            total = number || shape.addsToResults ? total + sum : sum;
+            total = number || addsChunks ? total + sum : sum;
             wide = number ? wide + double(sum) : double(sum);
           }
           if (isDeep)
             total = SumOf<T>(wide);
+          if (shape.added == Added::TheSum)
+            total = SumOf<T>(1) + total;
           out.push_back(narrow<T>(total));
         }
     return out;
@@ -84,7 +89,7 @@ public:
   std::vector<T> computed(unsigned threads, const Kernels *kernels = nullptr) const {
     Products products(shape, threads, kernels);
     std::vector<char> workspace(products.workspaceBytes() + 64);
-    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n), narrow<T>(SumOf<T>(shape.addsToResults)));
+    std::vector<T> out(size_t(int64_t(shape.lhsAt.size()) * m * n), narrow<T>(SumOf<T>(shape.added != Added::Nothing)));
     auto *memory = reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(workspace.data()), 64));
     auto run = [&] { products.run(lhs.data(), rhs.data(), out.data(), memory); };
     llvm::cantFail(Worker::global().call([&] { return run(), llvm::Error::success(); }));
@@ -212,6 +217,20 @@ TEST_CASE("chunks of fewer lines are added to what is there, from the first or t
         product.addChunks(lines, lastFirst);
         checkEverywhere(product);
       }
+}
+
+template <typename T> void checkAddedSums() {
+  for (auto [m, n, k] :
+       {std::array<int64_t, 3>{1, 1, 1}, {40, 45, 256}, {40, 45, 257}, {300, 130, 700}, {3, 20, 17000}}) {
+    Case<T> product(1, m, n, k, true, false);
+    product.addSum();
+    checkEverywhere(product);
+  }
+}
+
+TEST_CASE("the sum of all chunks is added to what is there") {
+  checkAddedSums<float>();
+  checkAddedSums<double>();
 }
 
 TEST_CASE("a right operand that was packed before gives the same bits") {
