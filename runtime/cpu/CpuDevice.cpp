@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 
 namespace tess::runtime {
 
@@ -20,6 +21,7 @@ public:
     return ::posix_memalign(&data, 64, bytes) == 0 ? data : nullptr;
   }
   void giveBack(void *data, size_t) override { std::free(data); }
+  void trim() override { ::malloc_trim(0); }
 };
 
 /// An event that is always done: calls return only when their work is done.

@@ -20,6 +20,8 @@ static constexpr int64_t kMostUntold = int64_t(64) << 10;
 // no list served. A network without gradients needs a block for each layer, but only two of them are in use at once.
 static constexpr uint64_t kKeptAlways = uint64_t(256) << 20, kKeptTimes = 2;
 static constexpr unsigned kTurn = 256;
+// Bytes from which on free blocks make room.
+static constexpr size_t kMuch = size_t(32) << 20;
 
 size_t Allocator::roundUp(size_t bytes) {
   if (bytes <= kPowersMax)
@@ -180,13 +182,19 @@ llvm::Expected<Block> Allocator::allocate(size_t bytes) {
   return obtain(bytes, size);
 }
 
-/// Takes a block from the shared lists: of the same size, or above 1 MiB one that is at most an eighth larger.
-void *Allocator::takeShared(size_t size, size_t &got) {
+/// The shared list that serves a request: of the same size, or above 1 MiB one that is at most an eighth larger.
+std::map<size_t, Allocator::FreeList>::iterator Allocator::findShared(size_t size) {
   auto it = shared.lower_bound(size);
   while (it != shared.end() && it->second.blocks.empty())
     it = shared.erase(it);
   size_t most = size > kPowersMax ? size + size / 8 : size;
-  if (it == shared.end() || it->first > most)
+  return it == shared.end() || it->first > most ? shared.end() : it;
+}
+
+/// Takes a block from the shared lists.
+void *Allocator::takeShared(size_t size, size_t &got) {
+  auto it = findShared(size);
+  if (it == shared.end())
     return nullptr;
   void *data = it->second.blocks.back();
   it->second.blocks.pop_back();
@@ -208,24 +216,36 @@ void Allocator::trimStale() {
     earlierPeak = recentPeak.exchange(uint64_t(std::max<int64_t>(int64_t(inUse.load()), 0)));
   }
   uint64_t most = kKeptAlways + kKeptTimes * std::max(earlierPeak, recentPeak.load());
-  if (cached() <= most)
+  if (cached() > most)
+    trimTo(most / 2); // half, so that this is rare
+}
+
+void Allocator::makeRoom(size_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const size_t size = roundUp(bytes);
+  const uint64_t free = cached();
+  if (size < kMuch || free == 0 || findShared(size) != shared.end())
     return;
+  trimTo(free - std::min<uint64_t>(free, size));
+  source.trim();
+}
+
+/// Gives back the stalest blocks until the lists hold no more than `bytes`.
+void Allocator::trimTo(uint64_t bytes) {
   std::vector<std::pair<uint64_t, size_t>> sizes; // the stalest size first
   for (const auto &[size, list] : shared)
     sizes.push_back({list.lastUse, size});
   llvm::sort(sizes);
-  for (auto [lastUse, size] : sizes) {
-    if (cached() <= most / 2) // half, so that this is rare
-      return;
-    giveBack(size);
-  }
+  for (auto [lastUse, size] : sizes)
+    for (size_t left = shared[size].blocks.size(); left > 0 && cached() > bytes; --left)
+      giveBackOne(size);
 }
 
-void Allocator::giveBack(size_t size) {
-  auto list = shared.extract(size).mapped().blocks;
-  for (void *data : list)
-    source.giveBack(data, size);
-  reserved -= size * list.size();
+void Allocator::giveBackOne(size_t size) {
+  auto list = shared.find(size);
+  source.giveBack(list->second.blocks.back(), size);
+  list->second.blocks.pop_back();
+  reserved -= size;
 }
 
 llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
@@ -276,8 +296,10 @@ void Allocator::free(Block block) {
 }
 
 void Allocator::trimLocked() {
-  while (!shared.empty())
-    giveBack(shared.begin()->first);
+  for (const auto &[size, list] : shared)
+    while (!list.blocks.empty())
+      giveBackOne(size);
+  shared.clear();
 }
 
 void Allocator::setLimit(uint64_t bytes) {

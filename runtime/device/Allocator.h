@@ -46,6 +46,8 @@ public:
     virtual void *obtain(size_t bytes) = 0;
     /// `data` is what obtain(bytes) gave.
     virtual void giveBack(void *data, size_t bytes) = 0;
+    /// Called when much has been given back, which a heap in between may still hold.
+    virtual void trim() {}
   };
 
   /// Which free blocks are kept.
@@ -70,6 +72,9 @@ public:
   AllocatorStats stats() const;
   /// Sets the peaks to what is in use and reserved now.
   void resetPeak();
+  /// Gives free blocks back, of the classes that served longest ago, so that a large block which its owner keeps takes
+  /// their place: the memory of a program, beside what its operators took when they ran one by one.
+  void makeRoom(size_t bytes);
   /// Gives the free lists of this thread and the shared ones back to the source.
   void trim();
 
@@ -81,11 +86,13 @@ private:
   };
   void putShared(Block block);
   llvm::Expected<Block> obtain(size_t request, size_t size);
+  std::map<size_t, FreeList>::iterator findShared(size_t size);
   void *takeShared(size_t size, size_t &got);
   void trimLocked();
   void trimStale();
-  /// All free blocks of `size`.
-  void giveBack(size_t size);
+  void trimTo(uint64_t bytes);
+  /// A free block of a list that has some.
+  void giveBackOne(size_t size);
   llvm::Error exhausted(size_t request, size_t size);
   void noteUse(int64_t change);
   uint64_t used() const;

@@ -4,6 +4,7 @@
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/ExecutorCounters.h"
 #include "runtime/bind/Stages.h"
+#include "runtime/device/Allocator.h"
 #include "runtime/device/Profiler.h"
 #include "runtime/device/StridedCopy.h"
 #include "runtime/run/GrownMemory.h"
@@ -242,7 +243,9 @@ static llvm::Error setArena(Commands &bound, void *given) {
   if (!bound.memory.arena)
     return llvm::Error::success();
   if (!given && !bound.arena) {
-    llvm::Expected<BufferRef> buffer = Buffer::allocate(bound.program->device(), bound.memory.arena);
+    Device &device = bound.program->device();
+    device.allocator().makeRoom(bound.memory.arena);
+    llvm::Expected<BufferRef> buffer = Buffer::allocate(device, bound.memory.arena);
     if (!buffer)
       return buffer.takeError();
     bound.arena = std::move(*buffer);

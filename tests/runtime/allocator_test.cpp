@@ -47,6 +47,29 @@ TEST_CASE("size classes are powers of two to 1 MiB, pages above") {
   CHECK(Allocator::roundUp((1 << 20) + 1) == (1 << 20) + 4096);
 }
 
+TEST_CASE("a large block that is kept takes the place of free ones, those that served longest ago first") {
+  PretendedSource source;
+  Allocator allocator("test", source, Allocator::Lists::Shared);
+  constexpr size_t kMiB = size_t(1) << 20;
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < 20; ++i)
+    blocks.push_back(get(allocator.allocate((i < 10 ? 8 : 9) * kMiB)));
+  for (Block block : blocks)
+    allocator.free(block);
+  CHECK(allocator.stats().cached == 170 * kMiB);
+  allocator.makeRoom(kMiB); // too little
+  CHECK(source.given == 0);
+  allocator.makeRoom(64 * kMiB);
+  CHECK(source.given == 8);
+  Block large = get(allocator.allocate(64 * kMiB));
+  CHECK(allocator.stats().peakReserved == 170 * kMiB);
+  allocator.free(large);
+  allocator.makeRoom(64 * kMiB); // a list serves it
+  CHECK(source.given == 8);
+  allocator.makeRoom(size_t(1) << 40);
+  CHECK(allocator.stats().cached == 0);
+}
+
 TEST_CASE("blocks are aligned and reused") {
   CountingSource source;
   Allocator allocator("test", source, Allocator::Lists::Shared);
