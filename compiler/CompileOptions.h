@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct CompileOptions {
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;
+  /// Bytes that computing values again must save where the most memory is in use; none: all are kept.
+  std::optional<int64_t> leastSavedBytes = 1 << 20;
+  /// Bytes that values of the program may take at a time, whose sizes are known; none: what they take.
+  std::optional<int64_t> memoryLimit;
   /// Knowledge about library kernels; null: none, and bind decides.
   std::shared_ptr<const KernelChoice> kernels;
   /// Runs a program without inputs for FoldConstants and returns the row-major bytes of its outputs. Empty: values that

@@ -29,10 +29,18 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   func.addPass(createSumTripProductsPass());
   // Backward graphs repeat subexpressions of the forward graph. CSE also removes the gradients that nothing reads.
   func.addPass(mlir::createCSEPass());
+  // After CSE, because a product or a sum with a second reader must stay; before fusion, which would take the sum.
+  func.addPass(createAccumulateProductsPass());
+  // After CSE, which would undo it; before fusion, which takes what is computed again into the kernels that read it.
+  if (options.leastSavedBytes)
+    func.addPass(createRematerialisePass({*options.leastSavedBytes}));
   // After this pass nothing may move operators into or out of a kernel.
   func.addPass(createFuseElementwisePass({options.fuse, options.explainsKernels}));
   // After fusion, because the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
+  // After kernels have their order, because it decides what is in memory at a time.
+  if (options.memoryLimit)
+    func.addPass(createFitMemoryPass({*options.memoryLimit}));
   // Last, because a copy that a later pass saw might be fused, merged with another, or no longer needed.
   func.addPass(createInsertCopiesPass());
 }

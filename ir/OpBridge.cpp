@@ -31,7 +31,8 @@ static bool isOfRow(const OpInfo &info, StringRef name) {
 }
 
 LogicalResult verifyAttributes(Operation *op) {
-  static constexpr StringLiteral added[] = {kKernelAttr, kNameAttr, kPartOfAttr, kScalarsAttr, kSizesAttr};
+  static constexpr StringLiteral added[] = {kAgainAttr, kKernelAttr,  kNameAttr, kPartOfAttr,
+                                            kPhaseAttr, kScalarsAttr, kSizesAttr};
   for (NamedAttribute attr : op->getDiscardableAttrs()) {
     if (llvm::is_contained(added, attr.getName().strref()))
       continue;

@@ -27,6 +27,10 @@ inline constexpr llvm::StringLiteral kNameAttr = "tess.name";
 /// On a primitive, while passes rewrite what numerics allow: the name of the composite that it is a part of.
 inline constexpr llvm::StringLiteral kPartOfAttr = "tess.part_of";
 
+/// On an operation until kernels are made: how many boundaries there are before it, where values are not to be kept;
+/// and that it computes from what is kept something which is not.
+inline constexpr llvm::StringLiteral kPhaseAttr = "tess.phase", kAgainAttr = "tess.again";
+
 /// On an operation that a kernel computes, for readers: the symbol of its `tess.kernel`.
 inline constexpr llvm::StringLiteral kKernelAttr = "kernel";
 

@@ -120,6 +120,8 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
   void fuseBlock(Block &block) {
     FusionGroups groups(block, fuse, why ? FusionGroups::Apart(remark) : nullptr);
     OpBuilder builder(&getContext());
+    for (Operation &op : block)
+      forgetPhase(&op);
     for (const auto &group : groups.groups())
       buildFusion(builder, *group, fuse);
     for (Operation &op : llvm::make_early_inc_range(block))

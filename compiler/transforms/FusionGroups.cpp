@@ -57,6 +57,22 @@ SmallVector<int64_t, 4> reducedAxesOf(Operation *op) {
   return SmallVector<int64_t, 4>(def.ints("axes"));
 }
 
+int64_t phaseOf(Operation *op) {
+  auto phase = op->getAttrOfType<IntegerAttr>(ir::kPhaseAttr);
+  return phase ? phase.getInt() : 0;
+}
+
+void setPhase(Operation *op, int64_t phase) {
+  op->setAttr(ir::kPhaseAttr, Builder(op->getContext()).getI64IntegerAttr(phase));
+}
+
+void setComputedAgain(Operation *op) { op->setAttr(ir::kAgainAttr, UnitAttr::get(op->getContext())); }
+
+void forgetPhase(Operation *op) {
+  op->removeAttr(ir::kPhaseAttr);
+  op->removeAttr(ir::kAgainAttr);
+}
+
 SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(ArrayRef<int64_t> axes) {
   SmallVector<std::pair<unsigned, unsigned>, 4> runs;
   for (int64_t axis : axes)
@@ -108,6 +124,8 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
   llvm::append_range(group->domain, sizes.of(domainOf(op)));
   group->axes = reducedAxesOf(op);
   group->walk = walkOf(op);
+  group->firstPhase = phaseOf(op);
+  group->againPhase = op->hasAttr(ir::kAgainAttr) ? group->firstPhase : 0;
   group->usesIndex = readsIndex(op);
   if (countsByIndices(op))
     group->inMemory.push_back(op->getOperand(0));
@@ -208,6 +226,10 @@ bool FusionGroups::expandsAfterReduction(const FusionGroup &group, ArrayRef<int6
 }
 
 const char *FusionGroups::combine(const FusionGroup &a, const FusionGroup &b, FusionGroup &group) const {
+  group.firstPhase = std::min(a.firstPhase, b.firstPhase);
+  group.againPhase = std::max(a.againPhase, b.againPhase);
+  if (group.againPhase > group.firstPhase)
+    return "a value that is not kept must not share a kernel with what is computed so much earlier";
   // The producer decides the domain unless it holds rows of the consumer's reduction.
   const FusionGroup &wide = !a.axes.empty() ? a : !b.axes.empty() ? b : a;
   const FusionGroup &other = &wide == &a ? b : a;

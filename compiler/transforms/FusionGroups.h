@@ -32,6 +32,8 @@ struct FusionGroup {
   llvm::SmallVector<int64_t, 6> domain;
   llvm::SmallVector<int64_t, 4> axes;
   Walk walk = Walk::Free;
+  /// The first phase of its operators, and the last of those that compute something again; 0: there are none.
+  int64_t firstPhase = 0, againPhase = 0;
   /// Some operator reads its element's index: axes must stay apart, and no reduction may join.
   bool usesIndex = false;
   /// What has the elements at indices: it must be in memory before the kernel begins.
@@ -82,6 +84,14 @@ bool isScatter(mlir::Operation *op);
 bool countsByIndices(mlir::Operation *op);
 /// The operand or result of a fusible operator that has an element for each step of its loops.
 mlir::Value domainOf(mlir::Operation *op);
+/// The boundaries before an operator, where memory is short (Rematerialise.cpp).
+int64_t phaseOf(mlir::Operation *op);
+void setPhase(mlir::Operation *op, int64_t phase);
+/// Marks an operator that computes in its phase what is not kept until then: it shares no kernel with those of earlier
+/// phases, which would keep its result.
+void setComputedAgain(mlir::Operation *op);
+/// Called when kernels are made.
+void forgetPhase(mlir::Operation *op);
 /// Whether `op` gives a number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
 /// Reduced axes of a canonical reduction, the axis of a scan; empty for others.

@@ -127,6 +127,48 @@ def SumTripProductsPass : Pass<"tess-sum-trip-products", "::mlir::func::FuncOp">
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
+def AccumulateProductsPass : Pass<"tess-accumulate-products", "::mlir::func::FuncOp"> {
+  let summary = "add products where their sum stands";
+  let description = [{
+    A product `x^T y` that only a sum reads, whose other term nothing else reads: the call adds it in the memory of that term.
+    ```
+    %0 = tess.matmul %x, %y {transpose_x = true} : (tensor<9x4xf32>, tensor<9x6xf32>) -> tensor<4x6xf32>
+    %1 = tess.add %s, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+    ```
+    becomes
+    ```
+    %0 = tess.expand_dims %x {axis = [0]} : (tensor<9x4xf32>) -> tensor<1x9x4xf32>
+    %1 = tess.expand_dims %y {axis = [0]} : (tensor<9x6xf32>) -> tensor<1x9x6xf32>
+    %2 = tess.add_products %s, %0, %1 : (tensor<4x6xf32>, tensor<1x9x4xf32>, tensor<1x9x6xf32>) -> tensor<4x6xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
+def RematerialisePass : Pass<"tess-rematerialise", "::mlir::func::FuncOp"> {
+  let summary = "compute cheap values again instead of keeping them";
+  let description = [{
+    At the call that finds the most memory in use. Values that are behind a cheapest cut, elementwise ones, are computed again
+    before their first reader from there on; operators from there on share no kernel with those before.
+    ```
+    %0 = tess.matmul %x, %w ...
+    %1 = tess.relu %0 : (tensor<9x4xf32>) -> tensor<9x4xf32>
+    %2 = tess.matmul %1, %w ...
+    %3 = tess.matmul %2, %1 ...
+    %4 = tess.mul %3, %0 ...
+    ```
+    becomes
+    ```
+    ...
+    %2 = tess.matmul %1, %w ...
+    %r = tess.relu %0 : (tensor<9x4xf32>) -> tensor<9x4xf32>
+    %3 = tess.matmul %2, %r ...
+    %4 = tess.mul %3, %0 ...
+    ```
+  }];
+  let options = [Option<"leastBytes", "least-bytes", "int64_t", "1048576", "bytes that must be saved at a peak">];
+}
+
 def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise operators and reductions into kernels";
   let description = [{
@@ -163,6 +205,30 @@ def SinkUpdatesPass : Pass<"tess-sink-updates", "::mlir::func::FuncOp"> {
     %q1 = tess.fusion %q, %dq ...
     ```
   }];
+}
+
+def FitMemoryPass : Pass<"tess-fit-memory", "::mlir::func::FuncOp"> {
+  let summary = "run kernels and calls again so that values take no more than a limit";
+  let description = [{
+    Goes through the program with the memory that each operator finds in use; sizes must be known. Where more than the limit would
+    be, values are dropped, and computed again before their next reader.
+    ```
+    %0 = tess.matmul %x, %w ...
+    %1 = tess.fusion %0 ...
+    %2 = tess.matmul %1, %w ...
+    %3 = tess.matmul %2, %0 ...
+    ```
+    becomes
+    ```
+    %0 = tess.matmul %x, %w ...
+    %1 = tess.fusion %0 ...
+    %2 = tess.matmul %1, %w ...
+    %r = tess.matmul %x, %w ...
+    %3 = tess.matmul %2, %r ...
+    ```
+  }];
+  let options = [Option<"limit", "limit", "int64_t", "0", "bytes">];
+  let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
 def InsertCopiesPass : Pass<"tess-insert-copies", "::mlir::func::FuncOp"> {

@@ -54,6 +54,7 @@ static llvm::SmallVector<ir::GraphBuilder::Value, 4> addInputs(ir::GraphBuilder 
 
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::CompileOptions options) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
+  options.leastSavedBytes = std::nullopt;   // an operator reads no value so late
   ir::GraphBuilder builder;
   builder.setScalarParameters(true);
   builder.setOnesKnown(cls.op.info().lowering != Lowering::Elementwise && keepsOnes(cls.op.info()));
