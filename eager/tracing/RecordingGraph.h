@@ -9,6 +9,13 @@ namespace tess::eager {
 /// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
 using ArgumentDims = llvm::SmallVector<int, 4>;
 
+/// Bytes that a run may take beside its arguments and variables. More is an error, or, of a goal, as little as
+/// computing everything once more brings.
+struct MemoryLimit {
+  uint64_t bytes;
+  bool isGoal;
+};
+
 /// How a recording becomes a program.
 struct GraphOptions {
   /// Captured variables that are not updated become constants.
@@ -27,6 +34,8 @@ struct GraphOptions {
   std::vector<unsigned> donated;
   /// How far the program may be from its operators.
   ir::Numerics numerics = ir::Numerics::Strict;
+  /// At the recorded sizes; none: a run takes what it takes.
+  std::optional<MemoryLimit> memory;
 };
 
 /// Whether the function updates the captured variable of value `number`.

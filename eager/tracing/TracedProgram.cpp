@@ -19,6 +19,10 @@ namespace tess::eager {
 
 /// Number of shapes for which a program keeps a binding with its arena.
 static constexpr size_t kMaxBindings = 8;
+/// Compilations until a program is within a limit.
+static constexpr unsigned kMaxFits = 8;
+/// The part of its memory that a program is made to do with where it is to take little.
+static constexpr uint64_t kLeastShare = 6;
 /// Limit of the bytes held by all bindings except the latest.
 static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
@@ -64,7 +68,37 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
       traced->recordedInputs.push_back(recording->values()[number].meta);
   if (llvm::Error e = traced->finish(std::move(*exe), {}))
     return std::move(e);
+  if (options.memory)
+    if (llvm::Error e = traced->fit(*options.memory, std::move(compileOptions)))
+      return std::move(e);
   return traced;
+}
+
+/// Compiles the graph again until a run takes no more than a limit: how much the plan of memory adds to what values
+/// take is known only then. ResourceExhausted, with the least that was found, where it does not come to that.
+llvm::Error TracedProgram::fit(MemoryLimit limit, compiler::CompileOptions options) {
+  uint64_t taken = memory().total(), least = taken;
+  const uint64_t arena = memory().arena;
+  options.leastSavedBytes = 1;
+  auto allowed = int64_t(limit.bytes) - int64_t(taken - arena);
+  if (limit.isGoal) // further down, the program would take many times as long
+    allowed = std::max(allowed, int64_t(arena / kLeastShare));
+  for (unsigned round = 0; taken > limit.bytes && allowed > 0 && round < (limit.isGoal ? 1 : kMaxFits); ++round) {
+    options.memoryLimit = allowed;
+    llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, options);
+    if (!exe)
+      return exe.takeError();
+    bindings.clear();
+    if (llvm::Error e = finish(std::move(*exe), {}))
+      return e;
+    taken = memory().total();
+    least = std::min(least, taken);
+    allowed -= std::max(int64_t(taken - limit.bytes), allowed / 32);
+  }
+  if (taken <= limit.bytes || limit.isGoal)
+    return llvm::Error::success();
+  return makeError(ErrorCode::ResourceExhausted, "trace: memory_limit must be at least " + std::to_string(least) +
+                                                     " bytes, got " + std::to_string(limit.bytes));
 }
 
 /// Whether the code runs on this machine and `device`, called by this build.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/CompileOptions.h"
 #include "eager/tracing/RecordingGraph.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/run/Executor.h"
@@ -80,6 +81,7 @@ private:
 
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
+  llvm::Error fit(MemoryLimit limit, compiler::CompileOptions options);
   llvm::Error makeState();
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }

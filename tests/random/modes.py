@@ -49,6 +49,12 @@ def unfused(program):
     return traced(program, "unfused", without_fusion=True)
 
 
+def in_little_memory(program):
+    """Traced for a goal that no program reaches: what can be computed again is not kept."""
+    config = jit.DTRConfig(eviction_threshold=1)
+    return traced(program, "in little memory", dtr_config=config)
+
+
 def donated(program):
     """Results in the memory of the arguments: nobody looks at those afterwards."""
     if any(s.writes for s in program.statements):
@@ -356,6 +362,7 @@ ALWAYS = {"traced": traced, "loaded": loaded}
 DRAWN = {
     "symbolic": symbolic,
     "unfused": unfused,
+    "in_little_memory": in_little_memory,
     "donated": donated,
     "autocast": autocast,
     "smaller_isa": smaller_isa,

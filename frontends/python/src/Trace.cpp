@@ -135,6 +135,10 @@ ProgramOptions optionsOf(const nb::dict &options) {
     fuse = nb::cast<bool>(options["fuse"]);
   if (options.contains("numerics"))
     graph.numerics = valueOrThrow(ir::parseNumerics("trace", nb::cast<std::string>(options["numerics"])));
+  if (options.contains("memory_limit"))
+    graph.memory = MemoryLimit{nb::cast<uint64_t>(options["memory_limit"]), /*isGoal=*/false};
+  if (options.contains("memory_goal"))
+    graph.memory = MemoryLimit{nb::cast<uint64_t>(options["memory_goal"]), /*isGoal=*/true};
   if (options.contains("donated"))
     for (nb::handle argument : options["donated"])
       graph.donated.push_back(nb::cast<unsigned>(argument));

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from .. import _core
 from .._tree import flatten, unflatten
 from ..tensor import Parameter, Tensor
+from .memory_config import memory_options
 from .numerics import with_numerics
 from .program import Program
 from .recording import record
@@ -56,8 +57,9 @@ class Estimate:
         return "\n".join(f"{name:10} {getattr(self, name) / (1 << 20):10.2f} MiB" for name in parts)
 
 
-def estimate(function, *args, **kwargs):
-    """What `function(*args, **kwargs)` takes when it runs traced, without running it.
+def estimate(function, *args, memory_limit=None, **kwargs):
+    """Memory that `function(*args, **kwargs)` takes when it runs traced, without running it; with
+    a `memory_limit`, as in `jit.trace`, that which it takes within that.
 
     `function` is a function, a `jit.trace` or a loaded program; a tensor among the arguments may be
     a `Spec(shape, dtype)`. No operator runs: shapes and dtypes are inferred (their errors come out
@@ -70,6 +72,7 @@ def estimate(function, *args, **kwargs):
 
     Raises:
         ValueError: the function looks at the value of a tensor.
+        MemoryError: it cannot run within the limit; the text says within which it can.
 
     >>> from tessera.jit import Spec, estimate
     >>> estimate(lambda x: (x @ x).sum(), Spec((256, 256))).peak > 256 * 256 * 4
@@ -82,6 +85,7 @@ def estimate(function, *args, **kwargs):
     options = {}
     if isinstance(function, trace):
         function, options = function.function, function.options
+    options = options | memory_options("estimate", memory_limit)
     _, call = record(function, _tensors_of(args, kwargs), args, kwargs, run=False, bounds=True)
     held = _held_by(call.recording.captured)
     return _estimate_of(call.recording.compile(with_numerics(options)), args, kwargs, held)

@@ -1,6 +1,45 @@
-"""MegEngine's settings of what trades time for memory, for `trace`; their effect arrives later."""
+"""How much memory a traced call may take: `memory_limit`, and MegEngine's settings."""
 
 import os
+import re
+
+from ..device import get_mem_status_bytes
+
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def limit_in_bytes(owner, limit):
+    """Bytes of a `memory_limit`: an int, a float as a fraction of the device's memory, or a text
+    such as "512 MiB". ValueError: it must be one of these, and above 0.
+    """
+    number, unit = limit, 1
+    if isinstance(limit, str):
+        text = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?i?B)\s*", limit)
+        number, unit = (float(text[1]), _UNITS.get(text[2])) if text else (None, None)
+    elif isinstance(limit, float):
+        number, unit = (limit, get_mem_status_bytes()[0]) if limit <= 1 else (None, None)
+    elif isinstance(limit, bool) or not isinstance(limit, int):
+        number = None
+    if number is None or unit is None or not number * unit >= 1:
+        raise ValueError(
+            f"{owner}: memory_limit must be bytes above 0, a float up to 1.0 (of the device's"
+            f" memory) or a text such as '512 MiB', got {limit!r}"
+        )
+    return int(number * unit)
+
+
+MEMORY_CONFIGS = "sublinear_memory_config", "dtr_config"  # options of `trace`
+
+
+def memory_options(owner, memory_limit, sublinear_memory_config=None, dtr_config=None):
+    """The options of a program that say how much memory it may take."""
+    if memory_limit is not None:
+        return {"memory_limit": limit_in_bytes(owner, memory_limit)}
+    if dtr_config is not None:
+        return {"memory_goal": dtr_config.eviction_threshold}
+    if sublinear_memory_config is not None:
+        return {"memory_goal": max(sublinear_memory_config.lb_memory_mb << 20, 1)}
+    return {}
 
 
 def _checked(owner, name, value, kind, holds, bound):
@@ -20,13 +59,14 @@ def _from_1(number):
 
 
 class SublinearMemoryConfig:
-    """How checkpoints are searched, for `trace(sublinear_memory_config=...)`. Programs do not drop
-    values yet to compute them again: `autodiff.checkpoint` does, where it is called.
+    """For `trace(sublinear_memory_config=...)`: the program keeps little and computes the rest
+    again, each kernel once more at most, as far as that saves memory (T. Chen et al., "Training
+    Deep Nets with Sublinear Memory Cost", 2016). `trace(memory_limit=...)` asks for a number.
 
     Args:
-        thresh_nr_try, genetic_nr_iter, genetic_pool_size: how many are tried, in each way
-        lb_memory_mb: the memory in MB at which the search stops
-        num_worker: threads of the search; half of the processors by default
+        thresh_nr_try, genetic_nr_iter, genetic_pool_size, num_worker: of MegEngine's search; the
+            planner here has no use for them
+        lb_memory_mb: the memory in MiB at which the search stops
 
     ValueError: all must be integers of at least 0, `num_worker` of at least 1.
 
@@ -55,13 +95,13 @@ class SublinearMemoryConfig:
 
 class DTRConfig:
     """When tensors are dropped to be computed again, for `trace(dtr_config=...)`: dynamic tensor
-    rematerialisation, https://arxiv.org/abs/2006.09616. Programs do not drop values yet.
+    rematerialisation, https://arxiv.org/abs/2006.09616, decided when the call is compiled.
 
     Args:
-        eviction_threshold: bytes in use from which on tensors are dropped
-        evictee_minimum_size: bytes of a tensor below which it stays
-        recomp_memory_factor, recomp_time_factor: weights of the memory and of the time that
-            computing it again takes
+        eviction_threshold: bytes that a call may take beside its arguments, as far as possible;
+            `trace(memory_limit=...)` makes an error of what is not
+        evictee_minimum_size, recomp_memory_factor, recomp_time_factor: of MegEngine's heuristic,
+            which decides while it runs; the planner here has no use for them
 
     ValueError: the threshold must be above 0, the others at least 0.
 

@@ -3,7 +3,6 @@
 import inspect
 import json
 
-from ..logger import say_later
 from ..utils.profiler import Profiler, is_profiling
 from .graph_opt_config import GraphOptimizationConfig
 from .memory_config import DTRConfig, SublinearMemoryConfig
@@ -13,8 +12,7 @@ def fuses(sublinear_memory_config=None, dtr_config=None, opt_level=2, graph_opt_
           symbolic_shape=True, without_host=False):  # fmt: skip
     """Whether these options let operators share kernels.
 
-    TypeError: each must have its type. ValueError: opt_level must be 0 to 3. The log says once of
-    each setting of memory that it has no effect yet.
+    TypeError: each must have its type. ValueError: opt_level must be 0 to 3.
     """
     _check("sublinear_memory_config", sublinear_memory_config, SublinearMemoryConfig)
     _check("dtr_config", dtr_config, DTRConfig)
@@ -24,10 +22,6 @@ def fuses(sublinear_memory_config=None, dtr_config=None, opt_level=2, graph_opt_
             raise TypeError(f"trace: {name} must be a bool, got {flag!r}")
     if isinstance(opt_level, bool) or opt_level not in (0, 1, 2, 3):
         raise ValueError(f"trace: opt_level must be 0, 1, 2 or 3, got {opt_level!r}")
-    for name, config in {"SublinearMemoryConfig": sublinear_memory_config,
-                         "DTRConfig": dtr_config}.items():  # fmt: skip
-        if config is not None:
-            say_later(name)
     return opt_level > 0 and (graph_opt_config is None or graph_opt_config.fuses)
 
 

@@ -9,6 +9,7 @@ from .donation import donated_tensors, give_up
 from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .kept import Kept
+from .memory_config import MEMORY_CONFIGS, memory_options
 from .mismatch import TraceMismatchError, check_same, is_same
 from .numerics import STRICT, checked, current, with_numerics
 from .options import Profiled, Signature, fuses
@@ -53,10 +54,16 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
 
     `graph_opt_config`, a GraphOptimizationConfig, says whether operators may share a kernel, and
     `opt_level=0` that they do not; 1, 2 and 3 are one level. With `profiling` the latest call is in
-    `get_profile()`. `sublinear_memory_config` and `dtr_config` change memory only: their effect
-    arrives later, which the log says once. `numerics="fast"` lets the compiler join constant
+    `get_profile()`. `numerics="fast"` lets the compiler join constant
     factors and terms, which moves bits, as `jit.numerics` says. `symbolic_shape` and `without_host`
     change nothing: sizes are what the function asks for, and programs run without Python.
+
+    `memory_limit` is the most that a call may take beside its arguments and variables: bytes, a
+    float as a fraction of the device's memory, or a text such as "512 MiB". What does not fit is
+    computed again when it is read, with the same bits; where that is not enough, the first call is
+    a MemoryError with the least limit that is. Such a trace is `symbolic`, and has a program for
+    each choice of sizes. `sublinear_memory_config` and `dtr_config` are goals of this kind: a call
+    takes more where it must.
 
     Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
     the function does something else at other sizes: `explain()` says what. The first sizes have a
@@ -97,15 +104,17 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
                check=False, record_only=False, donate_argnums=(), profiling=False,
-               imperative=False, numerics=None, **options):  # fmt: skip
+               imperative=False, numerics=None, memory_limit=None, **options):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
-        self.symbolic, self.imperative = symbolic and not imperative, imperative
+        fuse = fuses(**options) and not without_fusion
+        memory = memory_options("trace", memory_limit, *map(options.get, MEMORY_CONFIGS))
+        self.symbolic, self.imperative = (symbolic or bool(memory)) and not imperative, imperative
         self.capture_as_const = capture_as_const or record_only
         self.check = check or record_only
-        fuse = fuses(**options) and not without_fusion
-        self.options = {"capture_as_const": self.capture_as_const, "fuse": fuse}
+        self.options = {"capture_as_const": self.capture_as_const, "fuse": fuse, **memory}
+        self.has_own_sizes = bool(memory)
         if numerics is not None:
             self.options["numerics"] = checked("trace", numerics)
         self.record_only = record_only

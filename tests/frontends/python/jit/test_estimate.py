@@ -21,9 +21,10 @@ UNTOLD = 4 * (64 << 10)  # small blocks of four threads that the peak need not k
 
 
 def held():
-    """Bytes that tensors and programs hold."""
+    """Bytes that tensors and programs hold; later ones get no larger blocks of those before."""
     gc.collect()
     tessera.sync()
+    device.coalesce_free_memory()
     return device.get_allocated_memory()
 
 
