@@ -386,6 +386,32 @@ nb::tuple inferMetas(const std::string &name, const nb::dict &parameters, const 
   return nb::make_tuple(shown(known.inputs), shown(known.outputs), isComplete);
 }
 
+/// Numbers of custom_op_abi.h that Python's side of an operator uses, by their names there.
+nb::dict abiNumbers() {
+  nb::dict numbers;
+#define TESS_ABI_NUMBER(NAME) numbers[#NAME] = int(NAME)
+  TESS_ABI_NUMBER(TESS_CUSTOM_ABI);
+  TESS_ABI_NUMBER(TESS_ANY_DTYPE);
+  TESS_ABI_NUMBER(TESS_NULL);
+  TESS_ABI_NUMBER(TESS_WRITE);
+  TESS_ABI_NUMBER(TESS_INPLACE);
+  TESS_ABI_NUMBER(TESS_ADD);
+  TESS_ABI_NUMBER(TESS_SIZE_ADD);
+  TESS_ABI_NUMBER(TESS_SIZE_SUB);
+  TESS_ABI_NUMBER(TESS_SIZE_MUL);
+  TESS_ABI_NUMBER(TESS_SIZE_FLOORDIV);
+  TESS_ABI_NUMBER(TESS_SIZE_MOD);
+  TESS_ABI_NUMBER(TESS_OPTIONAL);
+  TESS_ABI_NUMBER(TESS_VARIADIC);
+  TESS_ABI_NUMBER(TESS_HIDDEN);
+  TESS_ABI_NUMBER(TESS_DATA_SIZED);
+  TESS_ABI_NUMBER(TESS_USES_RANDOM);
+  TESS_ABI_NUMBER(TESS_USES_TRAINING);
+  TESS_ABI_NUMBER(TESS_MAPS_BATCH);
+#undef TESS_ABI_NUMBER
+  return numbers;
+}
+
 } // namespace
 
 void initCustomOps(nb::module_ &module) {
@@ -402,7 +428,8 @@ void initCustomOps(nb::module_ &module) {
   module.def("infer_custom_op", &inferMetas, nb::arg("name"), nb::arg("parameters"), nb::arg("inputs"),
              nb::arg("outputs"), "What is known of a call, forwards and backwards, and whether that is all.");
   module.def("combine_sizes", &combineSizes, nb::arg("operation"), nb::arg("a"), nb::arg("b"),
-             "The sum, difference, product, floor quotient or remainder of two sizes, by number, 0 to 4.");
+             "The result of an operation on two sizes, TESS_SIZE_ADD or another of custom_op_abi().");
+  module.def("custom_op_abi", &abiNumbers, "Numbers of custom_op_abi.h by their names.");
   module.def("set_custom_checks", &runtime::setCustomChecks, nb::arg("on"),
              "Whether runs of libraries' operators are checked for writes beyond their outputs.");
   module.def("has_custom_checks", &runtime::hasCustomChecks);

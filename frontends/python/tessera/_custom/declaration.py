@@ -2,8 +2,9 @@
 
 import inspect
 
-_FLAGS = {"optional": 1, "variadic": 2, "hidden": 4, "data_sized": 8}
-_USES_RANDOM, _USES_TRAINING, _MAPS_BATCH = 1, 2, 4
+from .. import _core
+
+ABI = _core.custom_op_abi()  # numbers of custom_op_abi.h by name
 _KINDS = {int: "int", float: "float", bool: "bool", str: "str", list: "ints", tuple: "ints"}
 
 
@@ -25,6 +26,11 @@ def _kind(name, parameter):
             getattr(annotation, "__name__", annotation),
         )  # fmt: skip
     return _KINDS[annotation]
+
+
+def value_of(name, flags=0):
+    """An input, an output or a state of any dtype, as `_core.add_custom_op` takes it."""
+    return name, ABI["TESS_ANY_DTYPE"], flags
 
 
 def _text(value):
@@ -89,9 +95,9 @@ class Declaration:
 
     def spec(self, functions, version, doc, onnx, inplace, flags, data_sized):
         """The dict that `_core.add_custom_op` takes."""
-        sized = set(data_sized)
-        outputs = [(n, 0, _FLAGS["data_sized"] if n in sized else 0) for n in self.outputs]
-        outputs += [(n, 0, _FLAGS["hidden"]) for n in self.hidden]
+        flags_of_output = {n: ABI["TESS_DATA_SIZED"] for n in data_sized}
+        flags_of_output.update((n, ABI["TESS_HIDDEN"]) for n in self.hidden)
+        names = (*self.outputs, *self.hidden)
         has_backward = functions.backward_function is not None
         reads = self.reads(functions.backward_function) if has_backward else (None, None, None)
         places = [(self.inputs.index(a), self.outputs.index(b)) for a, b in inplace]
@@ -102,9 +108,9 @@ class Declaration:
             "doc": doc or "",
             "onnx": onnx,
             "flags": flags,
-            "inputs": [(n, 0, 0) for n in self.inputs],
-            "outputs": outputs,
-            "states": [(n, 0, 0) for n in self.states],
+            "inputs": [value_of(n) for n in self.inputs],
+            "outputs": [value_of(n, flags_of_output.get(n, 0)) for n in names],
+            "states": [value_of(n) for n in self.states],
             "parameters": self.parameters,
             "inplace": places,
             "reads_gradients": reads[0],
@@ -116,4 +122,5 @@ class Declaration:
 
 def flags_of(random, training, vmap):
     """The flags of an operator."""
-    return random * _USES_RANDOM | training * _USES_TRAINING | vmap * _MAPS_BATCH
+    flags = {"TESS_USES_RANDOM": random, "TESS_USES_TRAINING": training, "TESS_MAPS_BATCH": vmap}
+    return sum(ABI[name] for name, is_set in flags.items() if is_set)

@@ -4,8 +4,9 @@ import numpy as np
 
 from .. import _core
 from .._foreign_dtypes import NAMES, array_dtype
+from .declaration import ABI
 
-_ADD = 3  # the request that adds to what is there
+_ADD = ABI["TESS_ADD"]
 
 
 class OpenSizeError(TypeError):
@@ -39,7 +40,7 @@ class Size:
 
 
 def _operation(number):
-    """Methods for an operator of Python, by the number of `_core.combine_sizes`."""
+    """Methods for an operator of Python: the one with `self` on the left, the one on the right."""
 
     def _left(a, b):
         return _size(_core.combine_sizes(number, _handle(a), _handle(b)))
@@ -55,8 +56,9 @@ def _handle(size):
     return size.handle if isinstance(size, Size) else int(size)
 
 
-for _number, _name in enumerate(("add", "sub", "mul", "floordiv", "mod")):
-    for _prefix, _method in zip(("", "r"), _operation(_number), strict=True):
+for _name in ("add", "sub", "mul", "floordiv", "mod"):
+    _methods = _operation(ABI[f"TESS_SIZE_{_name.upper()}"])
+    for _prefix, _method in zip(("", "r"), _methods, strict=True):
         setattr(Size, f"__{_prefix}{_name}__", _method)
 
 

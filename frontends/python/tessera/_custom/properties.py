@@ -5,10 +5,11 @@ import inspect
 import numpy as np
 
 from .. import _core
+from .declaration import ABI, flags_of, value_of
 from .functions import arrays_of
 from .registry import add
 
-_REQUESTS = ("null", "write", "inplace", "add")
+_REQUESTS = {ABI[f"TESS_{name.upper()}"]: name for name in ("null", "write", "inplace", "add")}
 _LIBRARY = "custom"
 
 
@@ -184,10 +185,10 @@ def register(reg_name):
             "summary": f"the operator {reg_name}",
             "doc": inspect.getdoc(prop_class) or "",
             "onnx": None,
-            "flags": 2,
-            "inputs": [(name, 0, 0) for name in prop.list_arguments()],
-            "outputs": [(name, 0, 0) for name in prop.list_outputs()],
-            "states": [(name, 0, 0) for name in prop.list_auxiliary_states()],
+            "flags": flags_of(random=False, training=True, vmap=False),
+            "inputs": [value_of(name) for name in prop.list_arguments()],
+            "outputs": [value_of(name) for name in prop.list_outputs()],
+            "states": [value_of(name) for name in prop.list_auxiliary_states()],
             "parameters": parameters,
             "inplace": [],
             "reads_gradients": functions.reads[0],

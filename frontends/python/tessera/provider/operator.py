@@ -5,12 +5,12 @@ import hashlib
 import numpy as np
 
 from .. import _core
+from .._custom.declaration import ABI, value_of
 from .._custom.functions import arrays_of
 from .._custom.registry import add
 from ..tensor import Tensor
 from .signature import Signature
 
-_VARIADIC = 2  # a flag of an input
 _READY = 16  # operators that exist for files to be loaded: one for each number of outputs
 _operators = {}  # (name of a provider, number of outputs): callable
 _providers = {}  # by name
@@ -105,8 +105,8 @@ def _spec(provider, count):
         "doc": doc,
         "onnx": None,
         "flags": 0,
-        "inputs": [("program", 0, 0), ("inputs", 0, _VARIADIC)],
-        "outputs": [(f"out{i}", 0, 0) for i in range(count)],
+        "inputs": [value_of("program"), value_of("inputs", ABI["TESS_VARIADIC"])],
+        "outputs": [value_of(f"out{i}") for i in range(count)],
         "states": [],
         "parameters": [(name, "str", "", None, None, None, []) for name in ("signature", "digest")],
         "inplace": [],
