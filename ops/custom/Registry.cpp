@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 
+#include <cstddef>
 #include <dlfcn.h>
 #include <mutex>
 
@@ -32,11 +33,14 @@ llvm::Error refused(ErrorCode code, llvm::StringRef path, const llvm::Twine &mus
   return makeError(code, "load_library: " + must + ", got " + got + (path.empty() ? "" : " from " + path.str()));
 }
 
+/// Size of the first TessLibrary, which libraries of this ABI have at least.
+constexpr size_t kLeastSize = offsetof(TessLibrary, num_operators) + sizeof(uint32_t);
+
 llvm::Expected<std::vector<const Operator *>> added(const TessLibrary &library, llvm::StringRef path) {
   if (library.abi != TESS_CUSTOM_ABI)
     return refused(ErrorCode::Unimplemented, path, "a library must be of ABI " + llvm::Twine(TESS_CUSTOM_ABI),
                    llvm::Twine(library.abi));
-  if (library.size < sizeof(TessLibrary) || !library.name || !library.version)
+  if (library.size < kLeastSize || !library.name || !library.version)
     return refused(ErrorCode::InvalidArgument, path, "a library must have a name and a version", "none");
   const OpOrigin origin = {library.name, library.version, path.str()};
   std::vector<std::unique_ptr<Operator>> made;

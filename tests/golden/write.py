@@ -28,7 +28,8 @@ FEATURES = (
     "trip_sizes",
 )  # what files name, beside families
 CODE_ALONE = ("lookups",)  # features that graphs have not
-WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
+# The others hold the graph only.
+WITH_CODE = ("activation", "brought", "digits", "state", *FEATURES)
 BASELINE = "x86-64-v3"
 
 
