@@ -258,7 +258,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
     return e;
   if (llvm::Error e = allocate(**shapes, results))
     return e;
-  BoundRun task{*shapes, std::move(inputs), {}, scalars(bound.numScalars())};
+  BoundRun task{std::move(*shapes), std::move(inputs), {}, scalars(bound.numScalars())};
   for (const TensorRef &result : results)
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())

@@ -1,5 +1,7 @@
 """Time of single eager operators."""
 
+import os
+
 import numpy as np
 import tessera
 import tessera.functional as F  # noqa: N812
@@ -48,6 +50,21 @@ def numpy_add():
     a, b = tessera.Tensor(x), tessera.Tensor(y)
     ours, numpys = nanoseconds(statement("a + b", a=a, b=b), statement("a + b", a=x, b=y))
     return [Row("NumPy add 16 (PyTorch column: Tessera)", numpys, "ns", ours)]
+
+
+def brought():
+    """An elementwise operator of a library of the user's; the peer column is one of Tessera's."""
+    path = os.environ.get("TESS_AWKWARD")
+    if not path:
+        return []
+    tessera.load_library(path)
+    x = tessera.Tensor(np.random.rand(16).astype(np.float32))
+    theirs, ours = nanoseconds(
+        statement("ts.ops.awkward.scaled_relu(x, 0.5)", ts=tessera, x=x),
+        statement("F.leaky_relu(x, 0.5)", F=F, x=x),
+    )
+    name = "eager operator of a library, 16 (PyTorch column: Tessera's own)"
+    return [Row(name, theirs, "ns", ours, 1 / 2, True)]
 
 
 CHAIN = 1000
@@ -190,6 +207,7 @@ BENCHMARKS = {
     "eager_add_16": lambda: add(16, target=300),
     "eager_add_65536": lambda: add(65536),
     "eager_add_256x256": add_matrix,
+    "eager_brought_16": brought,
     "eager_chain": chain,
     "eager_chain_recorded": recorded_chain,
     "eager_deep_stack": deep_stack,

@@ -156,7 +156,7 @@ def test_a_traced_module_without_its_library(monkeypatch):
         files.append(io.BytesIO())
         ts.save(tm.trace_module(net, ts.tensor(X)), files[-1])
         files[-1].seek(0)
-    monkeypatch.setattr(registry, "_namespaces", {})
+    monkeypatch.setattr(registry, "_rows", {})
     monkeypatch.setattr(calls, "_operators", {})
     with pytest.raises(ValueError, match="the library must be loaded that .* got 'awkward::scaled"):
         ts.load(files[0])

@@ -13,10 +13,9 @@ from ._custom.registry import namespaces as _namespaces
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    try:
-        return _namespaces()[name]
-    except KeyError:
-        raise AttributeError(f"ops: a library must be loaded, got {name!r}") from None
+    if name not in _namespaces():
+        raise AttributeError(f"ops: a library must be loaded, got {name!r}")
+    return globals().setdefault(name, _namespaces()[name])  # found at once from the next time on
 
 
 def __dir__():

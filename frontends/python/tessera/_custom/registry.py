@@ -9,26 +9,22 @@ from .calls import CustomOperator, callable_of
 
 _lock = threading.Lock()
 _namespaces = {}  # name of a library: Namespace
+_rows = {}  # "library::name": facts of the operator
 
 
 class Namespace:
-    """The operators of one library, as attributes."""
+    """The operators of one library, as attributes of the object, which Python asks first."""
 
     def __init__(self, name):
         self.__name__ = name
-        self._operators = {}  # name: callable
-        self._rows = {}  # name: what the library says
 
     def __getattr__(self, name):
-        try:
-            return self.__dict__["_operators"][name]
-        except KeyError:
-            known = ", ".join(sorted(self._operators)) or "none"
-            message = f"ops.{self.__name__}: operator must be among {known}, got {name!r}"
-            raise AttributeError(message) from None
+        known = ", ".join(dir(self)) or "none"
+        message = f"ops.{self.__name__}: operator must be among {known}, got {name!r}"
+        raise AttributeError(message)
 
     def __dir__(self):
-        return sorted(self._operators)
+        return sorted(vars(self).keys() - {"__name__"})
 
     def __repr__(self):
         return f"<tessera.ops.{self.__name__}: {', '.join(dir(self))}>"
@@ -41,9 +37,7 @@ def namespaces():
 
 def row_of(name):
     """Facts of the operator "library::name"; None where there is none."""
-    library, _, operator = name.partition("::")
-    found = _namespaces.get(library)
-    return found and found._rows.get(operator)
+    return _rows.get(name)
 
 
 def operator_of(function):
@@ -61,11 +55,10 @@ def add(rows):
         for row in rows:
             library, _, name = row["name"].partition("::")
             namespace = _namespaces.setdefault(library, Namespace(library))
-            function = namespace._operators.get(name)
-            if function is None:
-                function = namespace._operators[name] = callable_of(row)
-                namespace._rows[name] = row
-            made.append(function)
+            if row["name"] not in _rows:
+                setattr(namespace, name, callable_of(row))
+                _rows[row["name"]] = row
+            made.append(getattr(namespace, name))
     return made
 
 
