@@ -221,7 +221,7 @@ struct Weighted {
   static void declare(Declaration &d) {
     d.name("awkward::weighted").summary("a weighted sum").input("values", kFloat32, TESS_VARIADIC);
     d.output("out", kFloat32).integers("weights", "one for each value");
-    d.text("mode", "sum or mean", "sum").oneOf({"sum", "mean"});
+    d.text("mode", "sum or mean", "sum").oneOf({"sum", "mean"}).onnx("awkward::Weighted");
   }
   static void infer(Infer &i) {
     if (i.integers(0).size() != i.numInputs() || !i.numInputs())

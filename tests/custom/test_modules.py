@@ -194,12 +194,62 @@ def test_onnx():
     assert list(nodes[1].input) == list(nodes[0].output) and len(nodes[1].output) == 3
     domains = {each.domain: each.version for each in model.opset_import if each.domain}
     assert domains == {"awkward": 1, "of.modules": 1}
-    with pytest.raises(NotImplementedError, match="of the default domain, got awkward.ScaledRelu"):
-        tessera.onnx.load(io.BytesIO(model.SerializeToString()))
+    loaded = tessera.onnx.load(io.BytesIO(model.SerializeToString()))
+    np.testing.assert_array_equal(loaded(ts.tensor(X)).numpy(), 3 * np.maximum(X, 0) + 1)
+
+
+def test_onnx_reads_nodes_of_loaded_libraries():
+    """Variadic inputs, texts, lists and defaults; within a trace and its file, too."""
+
+    def mixed(x):
+        y = ops.weighted([x, x * 2, F.relu(x)], [1, -2, 3], mode="mean")
+        return pair(y, count=2, list=[4])[1] * 2
+
+    loaded = tessera.onnx.load(exported(mixed))
+    step = jit.trace(lambda x: loaded(x) + 1, capture_as_const=True)
+    for _ in range(2):
+        np.testing.assert_array_equal(loaded(ts.tensor(X)).numpy(), mixed(ts.tensor(X)).numpy())
+        np.testing.assert_array_equal(step(ts.tensor(X)).numpy(), mixed(ts.tensor(X)).numpy() + 1)
+    node = onnx.helper.make_node("ScaledRelu", ["x"], ["y"], domain="awkward")
+    assert tessera.onnx.load(model_of(node))(ts.tensor([-1.0, 2.0])).tolist() == [0, 2]
+
+
+def model_of(node):
+    """A model of one node from x to y."""
+    values = [onnx.helper.make_tensor_value_info(name, 1, ["N"]) for name in "xy"]
+    graph = onnx.helper.make_graph([node], "one", values[:1], values[1:])
+    imports = [onnx.helper.make_opsetid(*each) for each in (("", 17), (node.domain, 1))]
+    return onnx.helper.make_model(graph, opset_imports=imports)
+
+
+@pytest.mark.parametrize(
+    ("domain", "name", "attributes", "match"),
+    [
+        ("awkward", "Nothing", {}, "of a library that is loaded, got awkward.Nothing in node 'n'"),
+        ("nowhere", "ScaledRelu", {}, "of a library that is loaded, got nowhere.ScaledRelu in"),
+        (
+            "awkward", "ScaledRelu", {"slope": 2.0},
+            r"awkward.ScaledRelu in node 'n' of outputs \['y'\]: attributes must be parameters of "
+            r"awkward::scaled_relu, \['scale'\], got 'slope'",
+        ),
+    ],
+)  # fmt: skip
+def test_onnx_names_what_no_library_has(domain, name, attributes, match):
+    node = onnx.helper.make_node(name, ["x"], ["y"], name="n", domain=domain, **attributes)
+    with pytest.raises(NotImplementedError, match=match):
+        tessera.onnx.load(model_of(node))
+
+
+def slope_of_weighted(x):
+    """A gradient, which is an operator without a name there."""
+    with GradManager().attach([x]) as manager:
+        manager.backward(ops.weighted([x, x * 2], [1, 2]).sum())
+    return x.grad
 
 
 def test_onnx_refuses_an_operator_without_a_name():
-    for function, name in ((Cube, "around.cube"), (lambda x: ops.moments(x)[0], "awkward.moments")):
+    for function, name in ((Cube, "around.cube"), (lambda x: ops.moments(x)[0], "awkward.moments"),
+                           (slope_of_weighted, "awkward.weighted.backward")):  # fmt: skip
         with pytest.raises(NotImplementedError, match=f"that ONNX has, got {name} at"):
             exported(lambda x, f=function: f(x))
 

@@ -99,7 +99,8 @@ REFUSED = {
     ),
     "domain": (
         helper.make_node("Binarizer", ["x"], ["y"], name="b", domain="ai.onnx.ml"),
-        r"operators must be of the default domain, got ai.onnx.ml.Binarizer in node 'b' of outputs",
+        "operators must be of the default domain, or of a library that is loaded, got "
+        "ai.onnx.ml.Binarizer in node 'b' of outputs",
     ),
     "dtype": (
         helper.make_node("Cast", ["x"], ["y"], name="c", to=TensorProto.FLOAT8E4M3FNUZ),

@@ -184,13 +184,19 @@ int runBy(const TessRun *run, const char *method) {
 int forwardBy(const TessRun *run) { return runBy(run, "forward"); }
 int backwardBy(const TessRun *run) { return runBy(run, "backward"); }
 
+/// Kinds of parameters by the names that Python has for them.
+constexpr std::pair<llvm::StringLiteral, TessParameterKind> kKinds[] = {{"int", TESS_PARAMETER_INT},
+                                                                        {"float", TESS_PARAMETER_FLOAT},
+                                                                        {"bool", TESS_PARAMETER_BOOL},
+                                                                        {"str", TESS_PARAMETER_TEXT},
+                                                                        {"ints", TESS_PARAMETER_INTS}};
+
 TessParameterKind kindOf(const std::string &name) {
-  static constexpr std::pair<llvm::StringLiteral, TessParameterKind> kinds[] = {{"int", TESS_PARAMETER_INT},
-                                                                                {"float", TESS_PARAMETER_FLOAT},
-                                                                                {"bool", TESS_PARAMETER_BOOL},
-                                                                                {"str", TESS_PARAMETER_TEXT},
-                                                                                {"ints", TESS_PARAMETER_INTS}};
-  return llvm::find_if(kinds, [&](const auto &each) { return each.first == name; })->second;
+  return llvm::find_if(kKinds, [&](const auto &each) { return each.first == name; })->second;
+}
+
+llvm::StringRef nameOf(TessParameterKind kind) {
+  return llvm::find_if(kKinds, [&](const auto &each) { return each.second == kind; })->first;
 }
 
 using Value = std::tuple<std::string, uint32_t, uint32_t>; // name, dtypes, flags
@@ -264,6 +270,13 @@ std::unique_ptr<PythonOperator> operatorOf(const nb::dict &spec, nb::object func
   return made;
 }
 
+/// The number of the input that is variadic, or None.
+nb::object variadicOf(const TessOperator &op) {
+  const llvm::ArrayRef inputs(op.inputs, op.num_inputs);
+  const auto *found = llvm::find_if(inputs, [](const TessValue &input) { return input.flags & TESS_VARIADIC; });
+  return found == inputs.end() ? nb::none() : nb::cast(found - inputs.begin());
+}
+
 /// Facts of an operator that Python keeps.
 nb::dict described(const Operator &op) {
   const TessOperator &functions = op.functions();
@@ -278,6 +291,13 @@ nb::dict described(const Operator &op) {
   for (const TessValue &state : llvm::ArrayRef(functions.states, functions.num_states))
     states.append(state.name);
   row["states"] = states;
+  nb::dict parameters;
+  for (const TessParameter &parameter : llvm::ArrayRef(functions.parameters, functions.num_parameters))
+    parameters[parameter.name] = nameOf(parameter.kind).data();
+  if (op.usesTraining())
+    parameters[custom::kIsTraining] = nameOf(TESS_PARAMETER_BOOL).data();
+  row["parameters"] = parameters;
+  row["variadic"] = variadicOf(functions);
   row["num_returned"] = op.numReturned();
   row["uses_random"] = op.usesRandom();
   row["has_gradient"] = op.backward() != nullptr;
@@ -307,6 +327,8 @@ nb::dict described(const custom::RecordRow &record) {
   row["function"] = nb::steal(addedFunction(info));
   row["num_inputs"] = info.operands.size();
   row["states"] = nb::list();
+  row["parameters"] = nb::dict();
+  row["variadic"] = nb::none();
   row["num_returned"] = llvm::count_if(info.results, isReturned);
   row["uses_random"] = false;
   row["has_gradient"] = info.gradient != nullptr;

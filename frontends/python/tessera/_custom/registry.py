@@ -35,6 +35,11 @@ def namespaces():
     return dict(_namespaces)
 
 
+def rows():
+    """Facts of all operators."""
+    return list(_rows.values())
+
+
 def row_of(name):
     """Facts of the operator "library::name"; None where there is none."""
     return _rows.get(name)

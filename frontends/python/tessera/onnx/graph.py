@@ -1,6 +1,7 @@
 """A graph of ONNX as a list of steps over values by name."""
 
 from .. import _core
+from .brought import caller_of, find_brought
 from .constants import constant_array
 from .integer_chains import with_integer_chains
 from .node import Node
@@ -49,10 +50,8 @@ class Graph:
     def _step(self, proto):
         who = f"in node {proto.name!r} of outputs {list(proto.output)}"
         if proto.domain not in ("", "ai.onnx"):
-            raise NotImplementedError(
-                "onnx: operators must be of the default domain, got "
-                f"{proto.domain}.{proto.op_type} {who}"
-            )
+            yield self._brought_step(proto, who)
+            return
         function = find(proto.op_type)
         if function is None and proto.op_type != "Constant":
             raise NotImplementedError(
@@ -64,6 +63,20 @@ class Graph:
         if proto.op_type == "Constant":
             self._add_constant(node.outputs[0], constant_array(node))
             return
+        yield self._step_of(node, function)
+
+    def _brought_step(self, proto, who):
+        row = find_brought(proto.domain, proto.op_type)
+        if row is None:
+            raise NotImplementedError(
+                "onnx: operators must be of the default domain, or of a library that is loaded, "
+                f"got {proto.domain}.{proto.op_type} {who}"
+            )
+        node = Node(proto, None, self._subgraph, self.folder)
+        return self._step_of(node, caller_of(row, node))
+
+    def _step_of(self, node, function):
+        """The step of a node, which learns what the graph knows of its inputs."""
         node.constants = {
             place: self.known[name] for place, name in enumerate(node.inputs) if name in self.known
         }
@@ -74,7 +87,7 @@ class Graph:
         }
         for name in node.outputs:
             self.known.pop(name, None)
-        yield _Step(node, function)
+        return _Step(node, function)
 
     def _subgraph(self, proto):
         return Graph(proto, self.opset, self.folder, self)

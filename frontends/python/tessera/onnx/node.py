@@ -9,28 +9,32 @@ _KINDS = onnx.AttributeProto
 
 class Node:
     """A node of ONNX. `node["axis"]` is an attribute, the schema's default where it is not given,
-    None where there is none.
+    None where there is none. `opset` is None for an operator of a domain of its own, which has no
+    schema; its `op_type` begins with the domain.
     """
 
     def __init__(self, proto, opset, make_graph, folder):
         self.op_type, self.name = proto.op_type, proto.name
+        if opset is None:
+            self.op_type = f"{proto.domain}.{proto.op_type}"
         self.inputs, self.outputs = list(proto.input), list(proto.output)
         self.opset = opset
-        schema = defs.get_schema(proto.op_type, opset, "")
-        self.version = schema.since_version
-        self.min_inputs = schema.min_input
         self.constants = {}  # arrays of inputs that are known, by place
         self.element_types = {}  # of ONNX, of inputs where the file tells, by place
-        self.attributes = {
-            name: helper.get_attribute_value(attribute.default_value)
-            for name, attribute in schema.attributes.items()
-            if attribute.default_value.type
-        }
+        self.version, self.min_inputs, self.attributes = 1, 0, {}
+        if opset is not None:
+            self._read(defs.get_schema(proto.op_type, opset, ""))
         for attribute in proto.attribute:
             self.attributes[attribute.name] = self._value(attribute, make_graph, folder)
         for name, value in self.attributes.items():
             if isinstance(value, bytes):
                 self.attributes[name] = value.decode()
+
+    def _read(self, schema):
+        self.version, self.min_inputs = schema.since_version, schema.min_input
+        for name, attribute in schema.attributes.items():
+            if attribute.default_value.type:
+                self.attributes[name] = helper.get_attribute_value(attribute.default_value)
 
     def _value(self, attribute, make_graph, folder):
         if attribute.type == _KINDS.GRAPH:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._custom.registry import row_of
+from .brought import name_of
 from .package import defs, helper, numpy_helper, onnx
 from .registry import fields
 from .sizes import SizeNodes
@@ -257,12 +258,12 @@ class Writer:
         self.row = row
         if row.name not in _OF_PAIRS and any(each.name in self.pairs for each in row.operands):
             raise NotImplementedError("complex numbers are pairs there")
+        if "." in row.name:  # an operator of a user's
+            return self._node_of_user(row)
         groups = row.grouped(self.arities.get(row.name, ()))
         if row.name in _EXPORTERS:
             names = _EXPORTERS[row.name][0](self, row, *groups)
             return names if isinstance(names, tuple) else (names,)
-        if brought := _name_of_user(row.name):
-            return self._node_of_user(*brought, row)
         _, field, attributes = fields().get(row.name, (None, None, None))
         if attributes is None:
             raise NotImplementedError
@@ -270,8 +271,12 @@ class Writer:
         names = self.node(field, row.operands, len(row.outputs), **attributes)
         return names if isinstance(names, tuple) else (names,)
 
-    def _node_of_user(self, domain, op_type, row):
+    def _node_of_user(self, row):
         """A node of another domain, with all parameters as attributes; the names of its outputs."""
+        found = row_of(row.name.replace(".", "::", 1))
+        if not (found and name_of(found)):
+            raise NotImplementedError
+        domain, op_type = name_of(found)
         names = [self.fresh() for _ in row.outputs]
         attributes = {name: value for name, value in row.attributes.items() if value is not None}
         inputs = [each.name for each in row.operands]
@@ -279,13 +284,6 @@ class Writer:
         self.nodes.append(node)
         self.domains[domain] = None
         return names
-
-
-def _name_of_user(name):
-    """(domain, operator) that an operator of a user's says that it has in ONNX; None for none."""
-    row = row_of(name.replace(".", "::", 1))
-    domain, _, op_type = (row and row["onnx"] or "").rpartition("::")
-    return (domain, op_type) if op_type else None
 
 
 def _arities():
