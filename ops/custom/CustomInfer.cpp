@@ -1,6 +1,10 @@
 //===- CustomInfer.cpp - metas by a library's functions -------------------===//
 #include "ops/custom/CustomCalls.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
 namespace tess::custom {
 
 /// Stands for open sizes where a library needs numbers: divisible, and larger than most windows.
@@ -117,6 +121,33 @@ llvm::Error merge(const OpDef &op, llvm::StringRef name, const TessMeta &known, 
   return llvm::Error::success();
 }
 
+/// The name of one of `count` inputs with states behind, where one input may be variadic.
+const char *operandName(const TessOperator &op, size_t count, size_t i) {
+  const size_t numInputs = count - op.num_states;
+  if (i >= numInputs)
+    return op.states[i - numInputs].name;
+  const llvm::ArrayRef inputs(op.inputs, op.num_inputs);
+  const auto *found = llvm::find_if(inputs, [](const TessValue &input) { return input.flags & TESS_VARIADIC; });
+  const size_t variadic = size_t(found - inputs.begin());
+  if (i <= variadic)
+    return inputs[i].name;
+  const size_t behind = numInputs - i; // from this one on
+  return behind < inputs.size() - variadic ? inputs[inputs.size() - behind].name : found->name;
+}
+
+/// Checks the number of inputs with states behind.
+llvm::Error checkCount(const OpDef &op, const TessOperator &functions, size_t count) {
+  const llvm::ArrayRef inputs(functions.inputs, functions.num_inputs);
+  auto isNeeded = [](const TessValue &input) { return !(input.flags & (TESS_OPTIONAL | TESS_VARIADIC)); };
+  const bool isVariadic = llvm::any_of(inputs, [](const TessValue &input) { return input.flags & TESS_VARIADIC; });
+  const size_t least = size_t(llvm::count_if(inputs, isNeeded)) + functions.num_states,
+               most = isVariadic ? std::numeric_limits<size_t>::max() : inputs.size() + functions.num_states;
+  if (count >= least && count <= most)
+    return llvm::Error::success();
+  return invalidArgument(op.name() + ": inputs with states must be at least " + llvm::Twine(least) +
+                         (isVariadic ? "" : " and at most " + std::to_string(most)) + ", got " + llvm::Twine(count));
+}
+
 bool isKnown(const TessMeta &meta) {
   return meta.dtype >= 0 && meta.rank >= 0 &&
          !llvm::is_contained(llvm::ArrayRef(meta.sizes, size_t(meta.rank)), kUnknown);
@@ -189,8 +220,7 @@ private:
       return llvm::Error::success();
     };
     const TessOperator &functions = custom.functions();
-    auto inputName = [&](unsigned i) { return functions.inputs[std::min(i, functions.num_inputs - 1)].name; };
-    if (llvm::Error error = keep(inputs, in, inputName))
+    if (llvm::Error error = keep(inputs, in, [&](unsigned i) { return operandName(functions, inputs.size(), i); }))
       return error;
     return keep(outputs, out, [&](unsigned i) { return functions.outputs[i].name; });
   }
@@ -204,7 +234,10 @@ private:
 } // namespace
 
 llvm::Expected<bool> inferBothWays(const OpDef &op, Known &known) {
-  known.outputs.resize(Operator::of(op.info())->functions().num_outputs);
+  const TessOperator &functions = Operator::of(op.info())->functions();
+  if (llvm::Error error = checkCount(op, functions, known.inputs.size()))
+    return std::move(error);
+  known.outputs.resize(functions.num_outputs);
   BothWays call(op, known);
   if (llvm::Error error = call.run())
     return std::move(error);

@@ -100,6 +100,12 @@ struct RunningSum {
       throw std::invalid_argument("total must have the shape of x");
     i.output(0) = i.input(0);
   }
+  static void inferBack(Infer &i) {
+    for (Meta meta : {i.input(0), i.input(1), i.output(0)})
+      meta.setDType(TESS_FLOAT32);
+    if (i.output(0).hasRank())
+      i.input(0) = i.input(1) = i.output(0);
+  }
   static void forward(const Run &r) {
     float *total = r.state(0).data<float>(), *out = r.output(0).data<float>();
     const float *x = r.input(0).data<float>();

@@ -194,6 +194,17 @@ def test_infer_both_ways():
         ts._core.infer_custom_op(
             "awkward.matvec", {}, [f32, ("float32", (3,))], [("float32", (5,))]
         )
+    x = ("float32", (5,))
+    inputs, _, complete = ts._core.infer_custom_op("awkward.running_sum", {}, [None, None], [x])
+    assert complete and inputs == [x, x]
+    for place, name in enumerate(("x", "total")):
+        known = [None, None]
+        known[place] = ("float32", (4,))
+        with pytest.raises(ValueError, match=f"running_sum: {name} must be what inference finds"):
+            ts._core.infer_custom_op("awkward.running_sum", {}, known, [x])
+    for known, bounds in (([x], "at least 2 and at most 2"), ([x] * 3, "at least 2 and at most 2")):
+        with pytest.raises(ValueError, match=f"running_sum: inputs .* must be {bounds}, got"):
+            ts._core.infer_custom_op("awkward.running_sum", {}, known, [])
 
 
 def test_files(tmp_path):
