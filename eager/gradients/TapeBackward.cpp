@@ -124,8 +124,7 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
     return record.rare->custom(outputGrads);
   if (!record.plan->graph)
     return makeError(ErrorCode::Unimplemented,
-                     record.plan->op.name() + ": an operator on the way to a gradient must have one, got none for " +
-                         record.plan->op.toString());
+                     record.plan->op.name() + ": an operator on the way to a gradient must have one, got none");
   if (llvm::Error e = checkSaved(record))
     return std::move(e);
   llvm::SmallVector<bool, 2> arrives;

@@ -193,8 +193,7 @@ void ReverseBody::reverse(const Subgraph::Node &node) {
     return;
   if (!node.op.info().gradient)
     return b.fail(makeError(ErrorCode::Unimplemented,
-                            node.op.name() + ": an operator on the way to a gradient must have one, got none for " +
-                                node.op.toString()));
+                            node.op.name() + ": an operator on the way to a gradient must have one, got none"));
   auto hasSum = sumsTaken(node.op, node.inputs, [&](int id) { return active[id] && grads[id] >= 0; });
   for (size_t i = 0; i < hasSum.size(); ++i)
     all.push_back(hasSum[i] ? grads[node.inputs[i]] : -1);

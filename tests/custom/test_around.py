@@ -81,20 +81,25 @@ def test_without_gradients():
     np.testing.assert_array_equal(w.grad.numpy(), 3 * X**2)
 
 
+def _without_gradient(name):
+    """The whole message, which has none of the call's parameters."""
+    return f"^{name}: an operator on the way to a gradient must have one, got none$"
+
+
 def test_a_gradient_that_is_not_there():
     for function, name in (
         (lambda x: ops.positives(x)[0].sum(), "awkward.positives"),
         (lambda x: kept(x).sum(), "around.kept"),
         (lambda x: tally(x, F.zeros((2, 3))).sum(), "around.tally"),
     ):
-        with pytest.raises(NotImplementedError, match=f"{name}: an operator on the way to a grad"):
+        with pytest.raises(NotImplementedError, match=_without_gradient(name)):
             gradients(function, X)
     for operator, name in ((ops.scaled_relu, "awkward.scaled_relu"), (Cube, "around.cube")):
 
         def slope(x, operator=operator):
             return grad(lambda y: operator(y * y).sum())(x)
 
-        with pytest.raises(NotImplementedError, match=f"{name}.backward: an operator on the way"):
+        with pytest.raises(NotImplementedError, match=_without_gradient(f"{name}.backward")):
             gradients(lambda x, slope=slope: (slope(x) ** 2).sum(), X)
     (found,) = gradients(lambda x: (ops.positives(x.detach())[0].sum() * x).sum(), X)
     np.testing.assert_array_equal(found, np.full((2, 3), 13, np.float32))

@@ -232,8 +232,7 @@ TEST_CASE("an operator without a gradient stops a gradient that arrives with an 
   TensorRef y = run("sgd_update", {x, x, x, make<float>({0.5f}, {})});
   auto [code, message] = errorOf(tape->backward({y}, {}));
   CHECK(code == ErrorCode::Unimplemented);
-  CHECK(message == "sgd_update: an operator on the way to a gradient must have one, got none for "
-                   "sgd_update(momentum=0.0, weight_decay=0.0, nesterov=false)");
+  CHECK(message == "sgd_update: an operator on the way to a gradient must have one, got none");
 }
 
 TEST_CASE("a watched value is known by the order of calls") {
