@@ -204,6 +204,15 @@ def test_several_inputs_and_outputs():
     np.testing.assert_array_equal(model(strided, b)[0].numpy(), strided.numpy()[:, :2] + b[:, :2])
 
 
+def test_another_device():
+    model = ort.load(relu_of(shape=("N",)))
+    x = ts.tensor([-1.0, 2.0], device="sim0")
+    for function in (model, ts.jit.trace(model)):
+        for _ in range(2):
+            found = function(x)
+            assert found.device == x.device and found.tolist() == [0, 2]
+
+
 def test_empty_sizes():
     model = ort.load(relu_of(shape=("N", 3)))
     for count in (0, 2, 0):

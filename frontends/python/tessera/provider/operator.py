@@ -8,6 +8,7 @@ from .. import _core
 from .._custom.declaration import ABI, value_of
 from .._custom.functions import arrays_of
 from .._custom.registry import add
+from ..device import get_default_device
 from ..tensor import Tensor
 from .signature import Signature
 
@@ -23,7 +24,9 @@ class _Functions:
         self.provider, self.executables = provider, {}
 
     def executable(self, digest, program=None):
-        """The program that the provider opened, which is kept to the end of the process."""
+        """The program that the provider opened, which is kept to the end of the process; `program`
+        gives its bytes, and is called where it was not opened yet.
+        """
         found = self.executables.get(digest)
         if found is None:
             if program is None:
@@ -31,7 +34,7 @@ class _Functions:
                     f"{self.provider.name}: the program must be opened where only the engine tells "
                     f"sizes, got {digest[:12]} from a file"
                 )
-            found = self.executables[digest] = self.provider.open(program.tobytes())
+            found = self.executables[digest] = self.provider.open(program())
         return found
 
     def infer(self, metas, parameters):
@@ -51,10 +54,12 @@ class _Functions:
 
     def forward(self, inputs, outputs, states, parameters, draws):
         """Computes the outputs."""
-        program, *given = arrays_of(inputs, np.ndarray)
+        given = arrays_of(inputs[1:], np.ndarray)
         for each in given:
             each.flags.writeable = False
-        executable = self.executable(parameters["digest"], program)
+        executable = self.executable(
+            parameters["digest"], lambda: arrays_of(inputs[:1], np.ndarray)[0].tobytes()
+        )
         self.provider.run(executable, given, arrays_of(outputs, np.ndarray))
 
 
@@ -126,10 +131,11 @@ class ProviderOperator:
         functions = register(provider)
         self.__name__, self.provider, self.program = name, provider, bytes(program)
         self._digest = hashlib.sha256(self.program).hexdigest()
-        held = np.frombuffer(self.program, np.uint8)
-        self.signature = provider.signature(functions.executable(self._digest, held))
+        executable = functions.executable(self._digest, lambda: self.program)
+        self.signature = provider.signature(executable)
         self._text = self.signature.text()
-        self._operand = Tensor(held, dtype="uint8")
+        self._operands = {}  # the program as a tensor, by its device
+        self._operand_on(get_default_device())
         self._operator = operator_of(provider, len(self.signature.outputs))
 
     @property
@@ -150,7 +156,15 @@ class ProviderOperator:
         """
         given = [self._converted(*each) for each in self._in_order(args, kwargs)]
         self.signature.check(self.__name__, [(_dtype_of(each), each.shape) for each in given])
-        return self._operator(self._operand, given, signature=self._text, digest=self._digest)
+        operand = self._operand_on(given[0].device if given else get_default_device())
+        return self._operator(operand, given, signature=self._text, digest=self._digest)
+
+    def _operand_on(self, device):
+        found = self._operands.get(device)
+        if found is None:
+            held = np.frombuffer(self.program, np.uint8)
+            found = self._operands[device] = Tensor(held, dtype="uint8", device=device)
+        return found
 
     def _in_order(self, args, kwargs):
         """(Value, argument) of each input."""

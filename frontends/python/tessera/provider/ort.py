@@ -44,6 +44,7 @@ class _Executable:
     def __init__(self, program):
         self.program, self._sessions, self._lock = program, {}, threading.Lock()
         self._shapes = None
+        self.ort_value = _package().OrtValue  # looked up once
         first = self.session()
         self.inputs, self.outputs = first.get_inputs(), first.get_outputs()
         self.signature = _signature_of(self.inputs, self.outputs)
@@ -208,7 +209,7 @@ class OnnxRuntime(Provider):
         signature.check(_TOOL, given)
         session = executable.session()
         binding = session.io_binding()
-        bound = functools.partial(_bound, _package().OrtValue)
+        bound = functools.partial(_bound, executable.ort_value)
         for value, array in zip(signature.inputs, inputs, strict=True):
             binding.bind_ortvalue_input(value.name, bound(value, array))
         for value, array in zip(signature.outputs, outputs, strict=True):
