@@ -1,5 +1,6 @@
 """Lines that call operators which users bring: the library of awkward ones, which TESS_AWKWARD
-names, and some that are written in Python. Without the library none is drawn.
+names, records of the file that TESS_RECORDS names, some that are written in Python, and one of a
+provider. Without the library none is drawn.
 """
 
 import os
@@ -9,11 +10,15 @@ import numpy as np
 import tessera as ts
 import tessera.functional as F  # noqa: N812
 
+from tests.random import engine
+
 LIBRARY = os.environ.get("TESS_AWKWARD", "")
+RECORDS = os.environ.get("TESS_RECORDS", "")
 _PROGRAMS = 0.3  # of all, which have such lines
 _LINES = 0.3  # of the lines of these
-_IN_PYTHON = re.compile(r"\bts\.ops\.brought\.")
-_NAMES = re.compile(r"\bts\.ops\.(awkward|brought)\.")
+_IN_PYTHON = re.compile(r"\bts\.ops\.brought\.|\bbrought\.folded\b")
+_NAMES = re.compile(r"\bts\.ops\.(awkward|brought|records)\.|\bbrought\.(?=folded\b)")
+_OPENED = {"awkward": LIBRARY, "records": RECORDS}  # what tess-run must open, by namespace
 
 # One variable {a}, as float32.
 UNARY = (
@@ -67,6 +72,20 @@ UNARY = (
     "checkpoint(lambda x: ts.ops.brought.cube(x, factor=0.5) * x, {a})",
     "vmap(lambda x: ts.ops.brought.cube(x) + x.mean())({a})",
     "vmap(grad(lambda x: ts.ops.brought.cube(x, factor=0.3).sum()))({a})",
+    "ts.ops.records.soft_clip({a}, limit=1.5)",
+    "ts.ops.records.soft_clip(F.swapaxes({a}, 0, -1)[::2] * 2, 0.75) + 1",
+    "ts.ops.records.centered({a})",
+    "ts.ops.records.centered({a}, axes=[0]) * {a}",
+    "ts.ops.records.clipped_rows({a}, limit=0.5)",
+    "ts.ops.records.clipped_rows(F.swapaxes({a}, 0, -1), centre=False)",
+    "F.scan(lambda h, x: (ts.ops.records.soft_clip(h + x, limit=0.5), h), {a}[0], {a})[1]",
+    "checkpoint(lambda x: ts.ops.records.gated(x, x.mean()), {a})",
+    "vmap(lambda x: ts.ops.records.centered(x) * x)({a})",
+    "vmap(grad(lambda x: ts.ops.records.soft_clip(x * x, limit=2.0).sum()))({a})",
+    "F.reshape(brought.folded(F.flatten({a}.detach())), {a}.shape)",
+    "brought.folded(F.flatten({a}.detach()[::2])) * {a}.mean()",
+    "F.scan(lambda h, x: (brought.folded(h) + x, h), F.flatten({a}[0]).detach(),"
+    " F.reshape({a}, ({a}.shape[0], -1)))[1]",
 )  # fmt: skip
 # Two of one shape.
 BINARY = (
@@ -78,6 +97,8 @@ BINARY = (
     "F.scan(lambda h, x: (ts.ops.awkward.weighted([h, x, {b}[0]], [1, 2, -1], 'mean'), h),"
     " {a}[0], {a})[1]",
     "vmap(lambda x, y: ts.ops.awkward.weighted([x, y], [2, -1]), (0, None))({a}, {b}[0])",
+    "ts.ops.records.gated({a}, {b})",
+    "ts.ops.records.gated({a}[:1], {b} * 2) + ts.ops.awkward.scaled_relu({b}, 0.5)",
     "ts.ops.brought.blend({a}, {b}, share=0.25)[0]",
     "F.stack(ts.ops.brought.blend({a}, {b}, how='sine'), -1)",
     "ts.ops.brought.blend({a}.detach(), {b}[::-1])[1]",
@@ -136,6 +157,31 @@ class Oracles:
         out = total.detach() + x
         total._reset(out.detach() * 1)
         return out
+
+    @staticmethod
+    def soft_clip(x, limit=1.0):
+        """limit * tanh(x / limit)."""
+        return F.tanh(x / limit) * limit
+
+    @staticmethod
+    def gated(x, gate):
+        """x * sigmoid(gate)."""
+        return x * F.sigmoid(gate)
+
+    @staticmethod
+    def centered(x, axes=(-1,)):
+        """x without its mean along axes."""
+        return x - F.mean(x, list(axes), keepdims=True)
+
+    @staticmethod
+    def clipped_rows(x, limit=2.0, centre=True):
+        """Sums of rows that are centred and bent."""
+        return Oracles.soft_clip(Oracles.centered(x) if centre else x, limit).sum(-1)
+
+    @staticmethod
+    def folded(x):
+        """|x| * x - 0.5."""
+        return F.abs(x) * x - 0.5
 
     @staticmethod
     def cube(x, *, factor=1.0):
@@ -206,6 +252,7 @@ def _tally(x, seen):
 
 def _bring():
     ts.load_library(LIBRARY)
+    ts.load_records(RECORDS)
     ts.custom_op("brought::cube", vmap=True)(_Cube)
     ts.custom_op("brought::blend", outputs=("mean", "product"), hidden=("first",))(_Blend)
     ts.custom_op("brought::kept", data_sized=("out",), infer=lambda x: x)(_kept)
@@ -220,7 +267,7 @@ def _bring():
 
 def has_lines(seed):
     """Whether the seed's program has such lines; other programs are what they are without."""
-    return bool(LIBRARY) and np.random.RandomState(seed ^ 0xB120).rand() < _PROGRAMS
+    return IS_THERE and np.random.RandomState(seed ^ 0xB120).rand() < _PROGRAMS
 
 
 def takes_line(drawer):
@@ -260,9 +307,11 @@ def by_oracles(text):
 
 def options(program):
     """Arguments of tess-run for the program's file."""
-    brings = any(_NAMES.search(each.text) for each in program.statements)
-    return [f"--library={LIBRARY}"] if brings else []
+    named = {found[1] for each in program.statements for found in _NAMES.finditer(each.text)}
+    return [f"--library={path}" for name, path in _OPENED.items() if name in named]
 
 
-if LIBRARY:
+IS_THERE = bool(LIBRARY and RECORDS)
+if IS_THERE:
     _bring()
+    folded = engine.folded()

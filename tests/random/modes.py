@@ -14,7 +14,7 @@ from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import fast, float64
 from tests.random.graphs import traced_module
 from tests.random.interchange import onnx
-from tests.random.networks import network, nodes
+from tests.random.networks import network, nodes, partitioned
 from tests.random.observe import (
     CALLS,
     SkippedError,
@@ -369,6 +369,7 @@ DRAWN = {
     "tess_run": tess_run,
     "network": network,
     "nodes": nodes,
+    "partitioned": partitioned,
     "onnx": onnx,
     "traced_module": traced_module,
     "sim": sim,

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import tessera
 from tessera import jit
+from tessera.provider import partition
 from tessera.utils.network import Network
 
+from tests.random.engine import EXACT
 from tests.random.files import at_size, can_be_free, dumped, free_dims
 from tests.random.observe import SkippedError
 from tests.random.program import REFUSALS
@@ -28,6 +30,18 @@ def network(program):
         Network.load(file.path).dump(again.path, targets=())
         loaded = jit.load(again.path)
         return _at_sizes(again, is_free, lambda s: again.compared_to(loaded, "network", s))
+
+
+def partitioned(program):
+    """Dumped, and dumped again with parts that another engine runs."""
+    with dumped(program) as file:
+        again = replace(file, path=os.path.join(os.path.dirname(file.path), "parts.tess"))
+        parts = partition(file.path, EXACT)
+        names = [node.opdef.name for node in parts.all_oprs if node.opdef is not None]
+        if not any(name.startswith(f"{EXACT.name}.") for name in names):
+            raise SkippedError("no operator is claimed")
+        parts.dump(again.path, targets=())
+        return again.compared_to(jit.load(again.path), "partitioned", None)
 
 
 def _at_sizes(file, is_free, compare):

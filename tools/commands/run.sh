@@ -125,7 +125,7 @@ run_record() {
 
 # --sanitize=address first: the compiler instrumented, and the kernels that it makes; tess-run is left out.
 run_campaign() {
-  local preload='' targets=(//ops:samples.json //tests/custom:libawkward.so //tools:tess-run)
+  local preload='' targets=(//ops:samples.json //tests/custom:{demo_rows,libawkward.so} //tools:tess-run)
   case ${1:-} in
     --sanitize=address)
       export TESS_BAZEL_FLAGS="${TESS_BAZEL_FLAGS:-} --config=$(sanitizer_config address)"
@@ -144,7 +144,8 @@ run_campaign() {
   if [ -n "$preload" ]; then
     export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
   else
-    export TESS_RUN=$bin/tools/tess-run TESS_AWKWARD=$bin/tests/custom/libawkward.so
+    export TESS_RUN=$bin/tools/tess-run
+    export TESS_AWKWARD=$bin/tests/custom/libawkward.so TESS_RECORDS=$bin/tests/custom/demo.json
   fi
   if [ "$1" = attributes ]; then
     shift
