@@ -137,7 +137,7 @@ void ThreadLists::flush() {
 }
 
 Allocator::Allocator(std::string name, Source &source, Lists lists)
-    : name(std::move(name)), source(source), lists(lists) {
+    : name(std::move(name)), source(source), wanted(lists), lists(lists) {
   if (lists == Lists::PerThread)
     holdAcrossFork(mutex);
 }
@@ -250,6 +250,10 @@ void Allocator::giveBackOne(size_t size) {
 
 llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
   std::unique_lock<std::mutex> lock(mutex);
+  if (LLVM_UNLIKELY(untilFailure) && --untilFailure == 0) {
+    lists = wanted;
+    return exhausted(request, size);
+  }
   size_t got = size;
   void *data = takeShared(size, got);
   if (!data) {
@@ -302,6 +306,12 @@ void Allocator::trimLocked() {
   shared.clear();
 }
 
+void Allocator::failRequest(std::optional<uint64_t> skipped) {
+  std::lock_guard<std::mutex> lock(mutex);
+  untilFailure = skipped ? *skipped + 1 : 0;
+  lists = skipped && wanted == Lists::PerThread ? Lists::Shared : wanted;
+}
+
 void Allocator::setLimit(uint64_t bytes) {
   limit = bytes;
   if (reserved.load() > bytes)
@@ -309,7 +319,7 @@ void Allocator::setLimit(uint64_t bytes) {
 }
 
 void Allocator::trim() {
-  if (ThreadLists *mine = lists == Lists::PerThread ? ThreadLists::of(this) : nullptr)
+  if (ThreadLists *mine = wanted == Lists::PerThread ? ThreadLists::of(this) : nullptr)
     mine->flush();
   std::lock_guard<std::mutex> lock(mutex);
   trimLocked();

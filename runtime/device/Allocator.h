@@ -18,6 +18,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace tess::runtime {
@@ -66,6 +67,9 @@ public:
   /// The size of the block that a request of `bytes` gets, where lists are kept.
   static size_t roundUp(size_t bytes);
 
+  /// Makes the request after the next `skipped` ones fail, once; none: no request fails. For tests of what an error
+  /// leaves behind.
+  void failRequest(std::optional<uint64_t> skipped);
   /// Sets the limit in bytes. When more is reserved, free blocks go back to the source, except the small ones in the
   /// lists of other threads.
   void setLimit(uint64_t bytes);
@@ -100,7 +104,9 @@ private:
 
   std::string name;
   Source &source;
-  Lists lists;
+  const Lists wanted;
+  std::atomic<Lists> lists;  // shared ones while a request has yet to fail, so that each passes obtain()
+  uint64_t untilFailure = 0; // requests, the failing one included; 0: none fails
   std::atomic<uint64_t> limit{UINT64_MAX}, reserved{0}, allocations{0}, systemAllocations{0};
   std::atomic<uint64_t> inUse{0}; // but for what threads have not told yet
   std::atomic<uint64_t> peak{0};

@@ -187,6 +187,18 @@ TEST_CASE("the limit is an error with a breakdown, and what is kept is given bac
   allocator.free(get(allocator.allocate(100)));
 }
 
+TEST_CASE("one request fails where a test asks for it") {
+  CountingSource source;
+  Allocator allocator("test", source, Allocator::Lists::Shared);
+  allocator.failRequest(1);
+  allocator.free(get(allocator.allocate(100)));
+  CHECK(codeOf(allocator.allocate(100)) == ErrorCode::ResourceExhausted);
+  allocator.free(get(allocator.allocate(100)));
+  allocator.failRequest(0);
+  allocator.failRequest(std::nullopt);
+  allocator.free(get(allocator.allocate(100)));
+}
+
 TEST_CASE("a system without memory is ResourceExhausted") {
   CountingSource source;
   source.most = 4096;
