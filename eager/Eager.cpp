@@ -1,9 +1,11 @@
 //===- Eager.cpp - the start of eager mode --------------------------------===//
 #include "eager/Eager.h"
 
+#include "eager/dispatch/Kept.h"
 #include "eager/gradients/Grad.h"
 #include "eager/layers/Layers.h"
 #include "eager/stack/Autocast.h"
+#include "eager/tensor/MemoryReport.h"
 
 namespace tess::eager {
 
@@ -20,6 +22,8 @@ static bool fillStack() {
   setTransformation(Layer::CheckFinite, applyCheckFinite);
   setTransformation(Layer::CheckOperands, applyCheckOperands);
   setTransformation(Layer::Interpreter, interpret);
+  startEviction();
+  startMemoryReport();
   return true;
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/dispatch/Contiguous.h"
 #include "eager/dispatch/Dispatch.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/tensor/Counters.h"
 #include "eager/tensor/Queue.h"
 #include "runtime/device/Profiler.h"
@@ -44,8 +45,9 @@ static llvm::Expected<TensorRef> copyBits(TensorImpl &bits, const Destination *i
   return std::move(results.front());
 }
 
-/// While a profile is taken, the time of the copy alone appears in it, under the name of `reader`.
-static llvm::Expected<TensorRef> copyFor(const TensorImpl &tensor, const Destination *into, llvm::StringRef reader) {
+/// Copies as copyBits() does. While a profile is taken, the time of the copy alone appears in it, under the name of
+/// `reader`.
+static llvm::Expected<TensorRef> copyNow(const TensorImpl &tensor, const Destination *into, llvm::StringRef reader) {
   TensorRef bits = asBits(tensor);
   if (LLVM_LIKELY(!runtime::profiler::on()))
     return copyBits(*bits, into);
@@ -61,6 +63,19 @@ static llvm::Expected<TensorRef> copyFor(const TensorImpl &tensor, const Destina
     return std::move(e);
   runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), toString(tensor.meta()));
   return copy;
+}
+
+/// Copies as copyNow() does, of memory that stays meanwhile.
+static llvm::Expected<TensorRef> copyFor(const TensorImpl &tensor, const Destination *into, llvm::StringRef reader) {
+  if (LLVM_LIKELY(!eviction::isActive()))
+    return copyNow(tensor, into, reader);
+  eviction::Use use;
+  if (llvm::Error e = use.add(tensor))
+    return std::move(e);
+  if (into)
+    if (llvm::Error e = use.addWritten(into->target.storage()))
+      return std::move(e);
+  return copyNow(tensor, into, reader);
 }
 
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader) {

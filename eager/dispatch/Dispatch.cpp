@@ -2,6 +2,7 @@
 #include "eager/dispatch/Dispatch.h"
 #include "eager/classes/MiniGraph.h"
 #include "eager/tensor/Location.h"
+#include "eager/tensor/MemoryHooks.h"
 #include "ops/graphs/Control.h"
 #include "runtime/device/Profiler.h"
 
@@ -36,7 +37,18 @@ static llvm::Error dispatchNow(const DispatchCall &call, Tensors &results) {
   return control::hasBody(call.info()) ? dispatchScan(call, results) : dispatchProgram(call, results);
 }
 
+/// Runs calls while values may be evicted (Kept.h).
+static KeptDispatch dispatchKept = nullptr;
+
+void setKeptDispatch(KeptDispatch function) { dispatchKept = function; }
+
 llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
+  if (LLVM_UNLIKELY(eviction::isActive()) && !call.isPart) // the call that it is a part of is kept
+    return dispatchKept(call, results);
+  return dispatchPinned(call, results);
+}
+
+llvm::Error dispatchPinned(const DispatchCall &call, Tensors &results) {
   if (LLVM_LIKELY(!runtime::profiler::on()))
     return dispatchNow(call, results);
   runtime::profiler::At place(Location::here().describe());

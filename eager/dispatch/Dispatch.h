@@ -28,6 +28,11 @@ void takeOver(const DispatchCall &call, Tensors &results);
 /// Adds the results of `call` to `results`, which is empty, by one of the ways below. Large work may be queued
 /// (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
+/// Runs a call whose operands stay in memory, whatever is evicted meanwhile.
+llvm::Error dispatchPinned(const DispatchCall &call, Tensors &results);
+/// Sets what dispatch() does instead while values may be evicted.
+using KeptDispatch = llvm::Error (*)(const DispatchCall &call, Tensors &results);
+void setKeptDispatch(KeptDispatch function);
 
 /// Runs an elementwise operator by a kernel of its class (DirectKernels.cpp). False: the class has no such kernel, and
 /// nothing was done.

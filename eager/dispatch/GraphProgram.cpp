@@ -4,6 +4,8 @@
 #include "eager/classes/CompiledOp.h"
 #include "eager/classes/GraphOp.h"
 #include "eager/dispatch/Dispatch.h"
+#include "eager/dispatch/Kept.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/stack/Call.h"
 #include "ops/vocabulary/Hash.h"
 #include "ops/vocabulary/SizeExpr.h"
@@ -243,7 +245,9 @@ llvm::Expected<Tensors> run(const GraphProgram &program, llvm::ArrayRef<Operand>
   if (once.get())
     operands[llvm::find(program.inputs, unsigned(program.repeated)) - program.inputs.begin()] = once;
   Tensors results;
-  if (llvm::Error e = dispatchProgram({program.op, operands, {}, nullptr, false, program.scalars}, results))
+  DispatchCall call{program.op, operands, {}, nullptr, false, program.scalars};
+  bool isKept = LLVM_UNLIKELY(eviction::isActive());
+  if (llvm::Error e = isKept ? dispatchKeptProgram(call, results) : dispatchProgram(call, results))
     return std::move(e);
   Tensors outputs;
   for (const GraphProgram::Output &output : program.outputs)

@@ -14,6 +14,8 @@
 #include "eager/stack/Apply.h"
 #include "eager/tensor/Counters.h"
 #include "eager/tensor/Location.h"
+#include "eager/tensor/MemoryHooks.h"
+#include "eager/tensor/MemoryReport.h"
 #include "eager/tensor/Queue.h"
 #include "ops/vocabulary/Hash.h"
 #include "runtime/run/Executor.h"
@@ -26,19 +28,29 @@ namespace {
 /// One run of a binding, with the arguments that it keeps until then.
 struct BoundRun {
   BoundShapesRef shapes;
+  const OpInfo *info;
   llvm::SmallVector<void *, 4> inputs, outputs;
   llvm::SmallVector<uint64_t, 4> scalars;
+  StorageRef arena = nullptr; // null: the run takes one
+
+  /// Takes the arena before the run is queued: on the worker, all that could be evicted for it may wait behind it.
+  llvm::Error takeArena() {
+    uint64_t bytes = shapes->bound->memory().arena;
+    return bytes ? Storage::allocate(int64_t(bytes), shapes->bound->program().device()).moveInto(arena)
+                 : llvm::Error::success();
+  }
 
   /// Runs on any thread, and writes what the outputs are to `actual`, where that is given. The arena is allocated
   /// before the lock is taken: waiting for memory means waiting for the worker, which may want the lock.
   llvm::Error operator()(Metas *actual = nullptr) const {
     runtime::Bound &bound = *shapes->bound;
     runtime::RunOptions options;
-    StorageRef arena;
+    StorageRef memory = arena;
     if (uint64_t bytes = bound.memory().arena) {
-      if (llvm::Error e = Storage::allocate(int64_t(bytes), bound.program().device()).moveInto(arena))
-        return e;
-      options.arena = arena->data();
+      if (llvm::Error e = memory ? llvm::Error::success()
+                                 : Storage::allocate(int64_t(bytes), bound.program().device()).moveInto(memory))
+        return withOperator(std::move(e), [&] { return std::string(info->name); });
+      options.arena = memory->data();
     }
     std::unique_lock<std::mutex> lock = lockInRegion(shapes->running); // another thread may run the same shapes
     std::optional<BlockingRegion> region;
@@ -258,7 +270,10 @@ llvm::Error ProgramRun::run(Tensors &results) {
     return e;
   if (llvm::Error e = allocate(**shapes, results))
     return e;
-  BoundRun task{std::move(*shapes), std::move(inputs), {}, scalars(bound.numScalars())};
+  BoundRun task{std::move(*shapes), &call.info(), std::move(inputs), {}, scalars(bound.numScalars())};
+  if (LLVM_UNLIKELY(eviction::isActive()))
+    if (llvm::Error e = task.takeArena())
+      return e;
   for (const TensorRef &result : results)
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())

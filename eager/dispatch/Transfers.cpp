@@ -2,6 +2,7 @@
 #include "eager/dispatch/Transfers.h"
 
 #include "eager/dispatch/Contiguous.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/stack/Apply.h"
 #include "eager/stack/Tracer.h"
 #include "eager/tensor/Placement.h"
@@ -11,6 +12,10 @@ namespace tess::eager {
 static size_t bytesOf(const TensorImpl &tensor) { return size_t(tensor.numElements() * byteWidth(tensor.dtype())); }
 
 llvm::Error copyOut(TensorImpl &tensor, void *destination) {
+  eviction::Use use;
+  if (LLVM_UNLIKELY(eviction::isActive()))
+    if (llvm::Error e = use.add(tensor))
+      return e;
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "value");
   if (!plain)
     return plain.takeError();

@@ -9,6 +9,7 @@
 #include "eager/dispatch/Contiguous.h"
 #include "eager/dispatch/Dispatch.h"
 #include "eager/dispatch/Outcome.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/layers/Layers.h"
 #include "eager/tensor/Location.h"
 #include "eager/tensor/Queue.h"
@@ -51,6 +52,10 @@ template <typename T> Flaws scan(const T *data, int64_t count) {
 llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   if (!isDifferentiable(tensor.dtype()))
     return Flaws();
+  eviction::Use use;
+  if (LLVM_UNLIKELY(eviction::isActive()))
+    if (llvm::Error e = use.add(tensor.storage()))
+      return std::move(e);
   if (llvm::Error e = awaitWritten(tensor.storage()))
     return std::move(e);
   if (tensor.storage().failure())

@@ -9,6 +9,7 @@
 
 #include "eager/dispatch/Dispatch.h"
 #include "eager/dispatch/Outcome.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/layers/Layers.h"
 #include "eager/tensor/Location.h"
 #include "eager/tensor/Placement.h"
@@ -32,6 +33,10 @@ bool checksOperands() { return enabled(bitOf(Layer::CheckOperands)); }
 
 /// A print of the memory, which it waits for; none where there is no value.
 static llvm::Expected<std::optional<uint32_t>> printOf(Storage &storage) {
+  eviction::Use use;
+  if (LLVM_UNLIKELY(eviction::isActive()))
+    if (llvm::Error e = use.add(storage))
+      return std::move(e);
   if (llvm::Error e = awaitWritten(storage))
     return std::move(e);
   if (storage.failure() || !storage.bytes())

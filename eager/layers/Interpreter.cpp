@@ -1,8 +1,11 @@
 //===- Interpreter.cpp - the last layer: operators become values ---------===//
 #include "eager/dispatch/Dispatch.h"
+#include "eager/dispatch/Outcome.h"
 #include "eager/dispatch/Transfers.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/layers/Layers.h"
 #include "eager/tensor/Counters.h"
+#include "eager/tensor/MemoryReport.h"
 #include "eager/tensor/Placement.h"
 #include "eager/tensor/Queue.h"
 #include "ops/inference/QuantizedMetas.h"
@@ -39,6 +42,8 @@ static llvm::Error getAttr(const GetAttr &op, TensorImpl &tensor) {
   case GetAttr::Value:
     return copyOut(tensor, op.destination);
   case GetAttr::Data:
+    if (llvm::Error e = eviction::expose(tensor.storage()))
+      return e;
     if (llvm::Error e = awaitValue(tensor.storage()))
       return e;
     op.answer = static_cast<const void *>(tensor.data());
@@ -109,7 +114,9 @@ llvm::Error interpret(Call &call, Tensors &results) {
   if (llvm::Error e = checkDevices(call))
     return e;
   if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.into}, results))
-    return e;
+    return withOperator(std::move(e), [&] {
+      return call.opDef().name().str() + " of " + describeOperands({call.opDef(), call.operands, call.segments()});
+    });
   count(Count::Results, results.size());
   return llvm::Error::success();
 }

@@ -1,6 +1,7 @@
 //===- Queue.cpp - work that runs beside the caller ----------------------===//
 #include "eager/tensor/Queue.h"
 
+#include "eager/tensor/MemoryHooks.h"
 #include "ops/vocabulary/Error.h"
 #include "runtime/Devices.h"
 #include "runtime/device/Profiler.h"
@@ -153,6 +154,8 @@ bool isPending(const Storage &storage) {
 }
 
 llvm::Error awaitWritten(Storage &storage) {
+  if (LLVM_UNLIKELY(eviction::isActive() && storage.isEvicted()))
+    return memoryHooks.restore(storage);
   return isPending(storage) ? awaitCommand(storage.writer()) : llvm::Error::success();
 }
 

@@ -24,7 +24,7 @@ int asyncLevel();
 bool isPending(const Storage &storage);
 // Functions that wait fail when the user interrupts them (Ctrl-C); nothing has changed then.
 
-/// Waits until the storage is written or its operator has failed.
+/// Waits until the storage is written or its operator has failed. A value that was evicted is made again.
 llvm::Error awaitWritten(Storage &storage);
 /// Waits until every queued operator has run; needed before memory is written that one of them may read.
 llvm::Error awaitAll();

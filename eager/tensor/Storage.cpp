@@ -2,6 +2,7 @@
 #include "eager/tensor/Storage.h"
 
 #include "eager/tensor/BlockPool.h"
+#include "eager/tensor/MemoryHooks.h"
 #include "runtime/threads/Fork.h"
 #include "runtime/threads/Worker.h"
 
@@ -10,6 +11,9 @@
 #include <utility>
 
 namespace tess::eager {
+
+constinit MemoryHooks memoryHooks;
+constinit std::atomic<bool> eviction::active = false;
 
 std::string Failure::text() const {
   std::string where = place.describe(), text = where.empty() ? message : message + ", at " + where;
@@ -89,10 +93,23 @@ static llvm::Expected<runtime::Block> allocateBlock(size_t bytes, runtime::Devic
   return device.allocate(bytes);
 }
 
+/// Allocates a block, as long as something can be evicted for it.
+LLVM_ATTRIBUTE_NOINLINE static llvm::Expected<runtime::Block> evictAndAllocate(size_t bytes, runtime::Device &device) {
+  if (llvm::Error e = memoryHooks.makeRoom(bytes, device))
+    return std::move(e);
+  llvm::Expected<runtime::Block> block = allocateBlock(bytes, device);
+  while (!block && memoryHooks.evictFor(bytes, device)) {
+    llvm::consumeError(block.takeError());
+    block = device.allocate(bytes);
+  }
+  return block;
+}
+
 llvm::Expected<StorageRef> Storage::allocate(int64_t bytes, runtime::Device &device) {
-  llvm::Expected<runtime::Block> block = allocateBlock(size_t(bytes), device);
+  llvm::Expected<runtime::Block> block = LLVM_LIKELY(!eviction::isActive()) ? allocateBlock(size_t(bytes), device)
+                                                                            : evictAndAllocate(size_t(bytes), device);
   if (!block)
-    return block.takeError();
+    return memoryHooks.withLargest ? memoryHooks.withLargest(block.takeError(), device) : block.takeError();
   return own(*block, bytes, device);
 }
 
@@ -133,7 +150,19 @@ void Storage::take(Storage &other) {
     why->Release();
 }
 
+StorageRef Storage::takeFrom(Storage &dying) {
+  StorageRef storage = make();
+  storage->take(dying);
+  return storage;
+}
+
+void Storage::evict() { home->release(std::exchange(block, {})); }
+
 void Storage::destroy() {
+  if (LLVM_UNLIKELY(cell))
+    memoryHooks.noteDeath(*this);
+  if (isNoted())
+    memoryHooks.forgetLarge(*this);
   if (deleter)
     deleter(owner);
   else if (block.size)

@@ -52,6 +52,7 @@ using WriteNoteRef = llvm::IntrusiveRefCntPtr<const WriteNote>;
 /// The note of a write by `op` at the present place.
 WriteNoteRef writeByHere(llvm::StringRef op);
 
+struct Cell;
 class Storage;
 /// A counted reference; any thread may hold one.
 using StorageRef = llvm::IntrusiveRefCntPtr<Storage>;
@@ -79,6 +80,16 @@ public:
   void *foreignOwner() const { return owner; }
   /// Whether nobody may write the memory in place.
   bool isReadOnly() const { return readOnly; }
+
+  /// A storage with the memory of `dying`, which is empty afterwards.
+  static StorageRef takeFrom(Storage &dying);
+  /// How the value was made, where that is known (Lineage.h); the storage counts as one reference.
+  Cell *lineage() const { return cell; }
+  void setLineage(Cell *known) { cell = known; }
+  /// Gives the memory back to the device; the value can be made again by its lineage, into take().
+  void evict();
+  /// Whether that happened.
+  bool isEvicted() const { return cell && size && !block.data; }
 
   /// Moves `other`'s memory into this storage, which must be empty, and clears the failure of this storage; `other` is
   /// empty afterwards.
@@ -117,6 +128,13 @@ public:
   /// Whether that was ever noted.
   bool hasCopies() const { return sharing.load(std::memory_order_relaxed) & kCopies; }
   bool hasViews() const { return sharing.load(std::memory_order_relaxed) & kViews; }
+  /// Notes that the address left eager, for good: others may read or write the memory at any time.
+  void noteExposed() { sharing.fetch_or(kExposed, std::memory_order_relaxed); }
+  bool isExposed() const { return sharing.load(std::memory_order_relaxed) & kExposed; }
+
+  /// Whether a table of large values has it (MemoryReport.h).
+  void setNoted() { sharing.fetch_or(kNoted, std::memory_order_relaxed); }
+  bool isNoted() const { return sharing.load(std::memory_order_relaxed) & kNoted; }
 
   /// A print of the bytes, taken in a session of a check (CheckOperands.cpp): false when another one was taken in the
   /// same session, of memory that was not written in between. forgetPrint(): it is written, and that is not counted.
@@ -145,11 +163,12 @@ private:
   std::atomic<int32_t> refs = 0;
   std::atomic<uint32_t> writes = 0;
   std::atomic<uint32_t> holds = 0;
-  static constexpr uint8_t kCopies = 1, kViews = 2;
+  static constexpr uint8_t kCopies = 1, kViews = 2, kExposed = 4, kNoted = 8;
   std::atomic<uint8_t> sharing = 0;
   runtime::Block block;
   int64_t size = 0;
   runtime::Device *home = nullptr;
+  Cell *cell = nullptr;
   std::atomic<uint64_t> queued = 0;
   std::atomic<uint64_t> lastPrint = 0; // session, version, print
   std::atomic<Failure *> failed = nullptr;

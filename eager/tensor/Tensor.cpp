@@ -1,6 +1,7 @@
 //===- Tensor.cpp - a tensor of eager mode -------------------------------===//
 #include "eager/tensor/Tensor.h"
 
+#include "eager/tensor/MemoryReport.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -39,6 +40,8 @@ llvm::Expected<TensorRef> TensorImpl::allocate(DType dtype, llvm::ArrayRef<int64
   llvm::Expected<StorageRef> storage = Storage::allocate(bytes, device);
   if (!storage)
     return storage.takeError();
+  if (LLVM_UNLIKELY(bytes >= kNotedBytes))
+    noteLarge(**storage, dtype, shape);
   return create(dtype, shape, std::move(*storage));
 }
 

@@ -241,6 +241,18 @@ TensorImpl &TracedProgram::inputAt(llvm::ArrayRef<TensorRef> given, unsigned ind
   return index < arguments ? *given[index] : *captured[index - arguments];
 }
 
+/// Keeps the inputs in memory; those that outputs may take over count as written.
+llvm::Error TracedProgram::keepInputs(llvm::ArrayRef<TensorRef> given, eviction::Use &use) const {
+  for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i)
+    if (llvm::Error e = use.add(inputAt(given, i)))
+      return e;
+  for (const auto &output : executable().outputs)
+    if (output.donates >= 0)
+      if (llvm::Error e = use.addWritten(inputAt(given, output.donates).storage()))
+        return e;
+  return llvm::Error::success();
+}
+
 llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const {
   for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i) {
     TensorImpl &tensor = inputAt(given, i);
@@ -383,6 +395,10 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   for (const Recording::Update &change : updates) // a watcher keeps the old values from being overwritten
     noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
+  eviction::Use use;
+  if (LLVM_UNLIKELY(eviction::isActive()))
+    if (llvm::Error e = keepInputs(given, use))
+      return std::move(e);
   Values values;
   if (llvm::Error e = readInputs(given, values))
     return std::move(e);
@@ -391,6 +407,9 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return bound.takeError();
   if ((*bound)->needsWorker()) // it comes after queued commands, and the user may interrupt the wait for them
     if (llvm::Error e = awaitAll())
+      return std::move(e);
+  if (LLVM_UNLIKELY(eviction::isActive())) // evicts values for the arena: the run takes the block that this one leaves
+    if (llvm::Error e = Storage::allocate(int64_t((*bound)->memory().arena), *device).takeError())
       return std::move(e);
   if (llvm::Error e = makeOutputs(given, **bound, values))
     return std::move(e);

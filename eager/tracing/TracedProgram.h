@@ -8,6 +8,7 @@
 #pragma once
 
 #include "compiler/CompileOptions.h"
+#include "eager/eviction/Eviction.h"
 #include "eager/tracing/RecordingGraph.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/run/Executor.h"
@@ -88,6 +89,7 @@ private:
   const runtime::Bound *latestBound();
   llvm::Error checkCount(size_t given) const;
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
+  llvm::Error keepInputs(llvm::ArrayRef<TensorRef> given, eviction::Use &use) const;
   llvm::Error readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const;
   llvm::Expected<runtime::BoundRef> bind(llvm::ArrayRef<TensorMeta> metas);
   void trimBindings();

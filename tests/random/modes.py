@@ -6,12 +6,13 @@ import threading
 
 import tessera
 from tessera import _core, amp, jit
-from tessera.autodiff import GradManager, detect_anomaly
+from tessera.autodiff import detect_anomaly
 from tessera.device import Device
 
 from tests.random.around import around
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import fast, float64
+from tests.random.gradients import gradient_dropped, gradient_outside, sim_gradient
 from tests.random.graphs import traced_module
 from tests.random.interchange import onnx
 from tests.random.networks import network, nodes, partitioned
@@ -26,7 +27,7 @@ from tests.random.observe import (
 )
 from tests.random.outside import outside
 from tests.random.program import REFUSALS
-from tests.random.settings import profiled, without_winograd
+from tests.random.settings import dropped, profiled, setting, without_winograd
 from tests.support.helper import as_list, bits
 
 # Modes: each takes a program and returns the text of a difference.
@@ -94,21 +95,11 @@ def autocast(program):
     return found or difference(around, expected, "autocast around a trace")
 
 
-@contextlib.contextmanager
-def _set(getter, setter, value):
-    before = getter()
-    setter(value)
-    try:
-        yield
-    finally:
-        setter(before)
-
-
 def _threads(count):
     def mode(program):
         before = eager(program)
         calls = tessera.cache_stats()["results_of_libraries"]
-        with _set(tessera.config.get_num_threads, tessera.config.set_num_threads, count):
+        with setting(tessera.config.get_num_threads, tessera.config.set_num_threads, count):
             found = traced(program, f"traced with {count} threads")
             with contextlib.suppress(SkippedError):
                 found = found or loaded(program)
@@ -124,7 +115,7 @@ def _threads(count):
 def level_0(program):
     """Every operator at once, on the calling thread."""
     expected = eager(program)
-    with _set(tessera.config.get_async_level, tessera.config.set_async_level, 0):
+    with setting(tessera.config.get_async_level, tessera.config.set_async_level, 0):
         function, captured = program.instance()
         found = difference(observed(function, program, captured), expected, "async level 0")
         return found or traced(program, "traced at async level 0")
@@ -255,67 +246,11 @@ def resized(program):
     return difference(rows(jit.trace, taken), expected, f"sizes {taken}")
 
 
-def gradient_outside(program):
-    """A GradManager around the call: the gradients of its arguments and parameters."""
-    names, expected = _eager_gradients(program)
-    return difference(_gradients(program, names, jit.trace), expected, "gradient outside")
-
-
-def _eager_gradients(program):
-    """The names of what has a gradient, and the gradients that eager gives."""
-    names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
-    if program.loss or not names or any(s.writes for s in program.statements):
-        raise SkippedError("no gradient to take")
-    with skipping_refusals():
-        return names, _gradients(program, names, lambda function: function)
-
-
-# A tensor of rank 0 as key is a number in eager, whose gradient is put into zeros; a trace adds it
-# to zeros, which makes -0.0 of it 0.0.
-_TENSOR_KEY = re.compile(r"\[ts\.tensor\(")
-
-
-def _gradients(program, names, wrap):
-    has_views = any(_TENSOR_KEY.search(each.text) for each in program.statements)
-    function, captured = program.instance()
-    call, rows = wrap(function), []
-    tessera.seed(program.seed)
-    for seed in CALLS:
-        arguments = program.arguments(seed)
-        tensors = dict(zip([i.name for i in program.of_kind("argument")], arguments, strict=True))
-        tensors.update(captured)
-        with GradManager().attach([tensors[name] for name in names]) as manager:
-            results = as_list(call(*arguments))
-            floats = [r for r in results if r.dtype.name == "float32"]
-            if not floats:
-                raise SkippedError("no gradient to take")
-            loss = sum((r * r).sum() for r in floats)
-            manager.backward(loss)
-        grads = [g for g in (tensors[name].grad for name in names) if g is not None]
-        rows.append((bits([g + 0.0 for g in grads] if has_views else grads), []))
-        for name in names:
-            tensors[name].grad = None
-    return rows, []
-
-
-def sim_gradient(program):
-    """The gradients of arguments and parameters on the emulated accelerator."""
-    names, expected = _eager_gradients(program)
-    _core.seed_sim_device(program.seed)
-    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
-        found = difference(
-            _gradients(program, names, lambda function: function), expected, "gradient on sim0"
-        )
-        return found or difference(
-            _gradients(program, names, jit.trace), expected, "traced gradient on sim0"
-        )
-
-
 def sim(program):
     """On the emulated accelerator, eagerly and traced; its work in an order of the seed's."""
     expected = eager(program)
     _core.seed_sim_device(program.seed)
-    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+    with setting(tessera.get_default_device, tessera.set_default_device, "sim0"):
         function, captured = program.instance()
         found = difference(observed(function, program, captured), expected, "sim0")
         function, captured = program.instance()
@@ -332,18 +267,18 @@ def _draws(device):
 def sim_inputs(program):
     """Its tensors on the emulated accelerator; what it makes of none is made on the host."""
     expected = eager(program)
-    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+    with setting(tessera.get_default_device, tessera.set_default_device, "sim0"):
         kept = [program.instance() for _ in range(2)]
 
     def called(function):
         def call(*arguments):
-            with _set(tessera.get_default_device, tessera.set_default_device, "cpu0"):
+            with setting(tessera.get_default_device, tessera.set_default_device, "cpu0"):
                 return function(*arguments)
 
         return call
 
     def run(wrap, pair, what):
-        with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+        with setting(tessera.get_default_device, tessera.set_default_device, "sim0"):
             got = observed(called(wrap(pair[0])), program, pair[1])
         if _draws("cpu0") and _draws("sim0"):
             raise SkippedError("each of two devices draws from its own generator")
@@ -382,6 +317,8 @@ DRAWN = {
     "threads_8": _threads(8),
     "without_winograd": without_winograd,
     "profiled": profiled,
+    "dropped": dropped,
+    "gradient_dropped": gradient_dropped,
     "level_0": level_0,
     "anomaly": anomaly,
     "again": again,

@@ -8,6 +8,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/eviction/Eviction.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/Recorder.h"
 #include "ops/table/Builtin.h"
@@ -108,7 +109,9 @@ int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags) {
   if (!canView(implOf(self), flags))
     return -1;
   llvm::Expected<TensorRef> tensor = viewed(implOf(self), flags);
-  llvm::Error error = tensor ? awaitValue((*tensor)->storage()) : tensor.takeError();
+  llvm::Error error = tensor ? eviction::expose((*tensor)->storage()) : tensor.takeError();
+  if (!error)
+    error = awaitValue((*tensor)->storage());
   if (error)
     return raiseUnread(std::move(error));
   auto *made = new BufferExport{std::move(*tensor), {}, {}};

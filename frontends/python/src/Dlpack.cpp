@@ -11,6 +11,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/eviction/Eviction.h"
 #include "eager/tensor/Placement.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/Recorder.h"
@@ -169,6 +170,8 @@ PyObject *exportTensor(TensorImpl &given, const Request &request) {
   TensorRef tensor = exported(given, request, flags);
   if (!tensor)
     return nullptr;
+  if (llvm::Error error = eviction::expose(tensor->storage()))
+    return raise(std::move(error));
   if (llvm::Error error = awaitValue(tensor->storage())) // other libraries read memory and know nothing of the queue
     return raise(std::move(error));
   if (tensor->storage().isReadOnly()) {

@@ -23,6 +23,7 @@ NB_MODULE(_core, module) {
   initCommands(module);
   initCounters(module);
   initDeviceNames(module);
+  initEviction(module);
   initQuantized(module);
   initRecordTable(module);
   initUserLines(module);

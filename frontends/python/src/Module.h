@@ -24,6 +24,7 @@ void initProgramFiles(nb::module_ &module);
 void initCommands(nb::module_ &module);
 void initCounters(nb::module_ &module);
 void initDeviceNames(nb::module_ &module);
+void initEviction(nb::module_ &module);
 void initQuantized(nb::module_ &module);
 void initRecordTable(nb::module_ &module);
 void initTuning(nb::module_ &module);

@@ -1,8 +1,12 @@
 """Dynamic tensor rematerialisation (https://arxiv.org/abs/2006.09616), by MegEngine's names.
 
-Tensors are not dropped yet to be computed again: the settings are checked and kept, and the log
-says so once. They change memory only, no result. `autodiff.checkpoint` computes again what a
-function saved, where it is called.
+Where memory is short, eager tensors give up theirs, and operators make them again when they are
+read: with the same bits, at the price of time. Those go first that cost little, are large and were
+not used for long. `eviction_threshold` is the number of bytes in use on a device from which on
+that happens; 0: only when memory runs out (`device.set_memory_limit`). Tensors that no operator
+can make again stay: data, what was written in place, as parameters are, results of custom
+operators and of traced functions. Costs are estimates and no clock is read, so that a program
+drops the same tensors in every run.
 
 AttributeError: only the settings can be set. ValueError: bytes must be at least 0. TypeError: they
 must be an int or a text such as "2GB", `enable_sqrt_sampling` a bool.
@@ -18,10 +22,10 @@ import re
 import sys
 import types
 
+from . import _core
 from ._listed import listed as _listed
-from .logger import say_later
 
-__all__ = ["disable", "enable"]
+__all__ = ["disable", "drop", "enable", "stats"]
 
 __dir__ = _listed(*__all__)
 
@@ -30,17 +34,47 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg]?b)", re.IGNORECASE)
 
 
 def enable():
-    """Says that tensors may be dropped to be computed again.
+    """Lets tensors that are computed from now on be dropped to be computed again.
 
     >>> import tessera as ts
     >>> ts.dtr.enable()
     >>> ts.dtr.disable()
     """
-    say_later("dtr")
+    _core.enable_eviction()
 
 
 def disable():
-    """Ends that."""
+    """Ends that; tensors that were dropped are computed again when they are read.
+
+    >>> import tessera as ts
+    >>> ts.dtr.disable()
+    """
+    _core.disable_eviction()
+
+
+def drop(tensor):
+    """Gives up the memory of a tensor now; True when that was possible, and it is computed again
+    when it is read. Views go with it. TypeError: it must be a Tensor.
+
+    >>> import tessera as ts
+    >>> ts.dtr.enable()
+    >>> x = ts.functional.ones((1024, 1024)) * 2.0
+    >>> ts.dtr.drop(x), float(x[0, 0])
+    (True, 2.0)
+    >>> ts.dtr.disable()
+    """
+    return _core.drop_value(tensor)
+
+
+def stats():
+    """Counts since the process began: `evictions`, `recomputations` (operators that ran again) and
+    `evicted_bytes`; `evicted_now` is how many tensors have no memory at present.
+
+    >>> import tessera as ts
+    >>> sorted(ts.dtr.stats())
+    ['evicted_bytes', 'evicted_now', 'evictions', 'recomputations']
+    """
+    return _core.eviction_stats()
 
 
 def _bytes(name, value):
@@ -64,13 +98,18 @@ def _flag(name, value):
 
 def _setting(name, check, value, doc):
     """An attribute whose values are checked, `value` to begin with."""
-    kept = [value]
+    _kept[name] = value
 
     def _set(_, given):
-        kept[0] = check(name, given)
-        say_later("dtr")
+        _kept[name] = check(name, given)
+        _core.set_eviction(*(min(_kept[each], _MOST) for each in _IN_ORDER))
 
-    return property(lambda _: kept[0], _set, doc=doc)
+    return property(lambda _: _kept[name], _set, doc=doc)
+
+
+_MOST = (1 << 63) - 1  # bytes, more than any machine has
+_IN_ORDER = "eviction_threshold", "evictee_minimum_size", "enable_sqrt_sampling"
+_kept = {}
 
 
 class _Dtr(types.ModuleType):

@@ -191,7 +191,7 @@ def test_dtr(settings, said):
     dtr.enable()
     assert np.array_equal((tensor(3) + 1).numpy(), tensor(3).numpy() + 1)
     dtr.disable()
-    assert len(said()) == 1 and said()[0].startswith("dtr: it changes memory only")
+    assert not said()
 
 
 @pytest.mark.parametrize(
