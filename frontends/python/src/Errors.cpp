@@ -40,6 +40,16 @@ static PyObject *typeOfRefusal(ErrorCode code) {
 static thread_local PyObject *pendingException = nullptr;
 static constexpr const char *kPythonMark = "\x01python";
 
+/// The lines of tessera._memory about what holds the memory; empty where Python cannot tell.
+static std::string textOfHeld() {
+  nb::object module = nb::steal(PyImport_ImportModule("tessera._memory"));
+  nb::object text = module ? nb::steal(PyObject_CallMethod(module.ptr(), "held", nullptr)) : nb::object();
+  const char *characters = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  std::string lines = characters ? characters : "";
+  PyErr_Clear();
+  return lines;
+}
+
 static PyObject *raiseAs(llvm::Error error, PyObject *(*type)(ErrorCode)) {
   auto [code, message] = takeError(std::move(error));
   if (llvm::StringRef(message).starts_with(kPythonMark) && pendingException) { // layers may have added their scope
@@ -48,6 +58,8 @@ static PyObject *raiseAs(llvm::Error error, PyObject *(*type)(ErrorCode)) {
     Py_DECREF(exception);
     return nullptr;
   }
+  if (code == ErrorCode::ResourceExhausted)
+    message += textOfHeld();
   PyErr_SetString(type(code), message.c_str());
   return nullptr;
 }
