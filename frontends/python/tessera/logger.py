@@ -26,7 +26,6 @@ _LEVELS = ["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 _root = logging.getLogger("tessera")
 _lock = threading.Lock()  # of levels and the file; handlers have locks of their own
-_said_later = set()  # what say_later() was told
 _file = None  # the handler of set_log_file
 
 
@@ -153,15 +152,6 @@ def enable_debug_log():
     10
     """
     set_log_level("DEBUG")
-
-
-def say_later(what):
-    """Logs, once in the process, that `what` has no effect yet: it changes memory only."""
-    with _lock:
-        is_known = what in _said_later
-        _said_later.add(what)
-    if not is_known:
-        _root.warning("%s: it changes memory only, and its effect arrives later: none now", what)
 
 
 _root.setLevel(logging.INFO)  # MegEngine's programs say how far they are by info()

@@ -1,4 +1,4 @@
-"""Options of trace, and the settings of memory whose effect arrives later."""
+"""Options of trace, and settings of memory."""
 
 import copy
 import io
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import dtr, jit, logger
+from tessera import dtr, jit
 from tessera.utils.profiler import Profiler
 
 from tests.frontends.python.jit.dumping import tensor
@@ -16,14 +16,6 @@ from tests.support.helper import same_bits
 
 def function(x):
     return F.exp(F.sin(x) * 2) + 1
-
-
-@pytest.fixture
-def said(monkeypatch, caplog):
-    """What the log says, as if nothing had been said before."""
-    monkeypatch.setattr(logger, "_said_later", set())
-    monkeypatch.setattr(logger._root, "propagate", True)
-    return lambda: [record.getMessage() for record in caplog.records]
 
 
 def test_levels():
@@ -181,7 +173,7 @@ def settings():
         setattr(dtr, name, value)
 
 
-def test_dtr(settings, said):
+def test_dtr(settings):
     assert list(settings.values()) == [0, 1 << 20, False]
     for text, number in {"2GB": 2 << 30, "1.5 mb": 3 << 19, "7B": 7, 8: 8, "3KB": 3 << 10}.items():
         dtr.eviction_threshold = dtr.evictee_minimum_size = text
@@ -191,7 +183,6 @@ def test_dtr(settings, said):
     dtr.enable()
     assert np.array_equal((tensor(3) + 1).numpy(), tensor(3).numpy() + 1)
     dtr.disable()
-    assert not said()
 
 
 @pytest.mark.parametrize(
