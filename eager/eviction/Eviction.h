@@ -15,7 +15,7 @@
 
 namespace tess::eager::eviction {
 
-/// What users set, by MegEngine's names.
+/// Settings of users, by MegEngine's names.
 struct Settings {
   uint64_t threshold = 0;       // bytes in use on a device from which on values are evicted; 0: when memory runs out
   int64_t leastBytes = 1 << 20; // of a value; smaller ones stay
@@ -29,7 +29,7 @@ void enable();
 void disable();
 bool isEnabled();
 
-/// What happened since the process began, and what is evicted now.
+/// Counts since the process began, and values that are evicted now.
 struct Stats {
   uint64_t evictions = 0, recomputations = 0, evictedBytes = 0, evictedNow = 0;
 };
@@ -49,7 +49,7 @@ public:
   /// Makes the value again if it was evicted, and pins it.
   llvm::Error add(Storage &storage);
   llvm::Error add(const TensorImpl &tensor) { return add(tensor.storage()); }
-  /// As add(), before the memory is written in place: evicted values that are made from it are made now.
+  /// Does the same before the memory is written in place: evicted values that are made from it are made now.
   llvm::Error addWritten(Storage &storage);
 
 private:

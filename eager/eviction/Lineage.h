@@ -31,7 +31,7 @@ struct CallSettings {
   unsigned threads = 1;
   runtime::KernelSettings kernels;
 
-  /// Those that hold now.
+  /// The settings that hold now.
   static CallSettings now();
   bool operator==(const CallSettings &) const = default;
 };
@@ -72,7 +72,7 @@ struct EvictedSet : llvm::RefCountedBase<EvictedSet> {
   EvictedSet *root();
 };
 
-/// What is known of the value of one storage.
+/// Facts about the value of one storage.
 struct Cell : llvm::ThreadSafeRefCountedBase<Cell> {
   Storage *user = nullptr; // what tensors refer to; null: nobody does
   StorageRef own;          // else the value, while a call that runs again, or an evicted value, needs it
@@ -124,7 +124,7 @@ void restWhereDone();
 
 /// The cells that have a recipe, by their number.
 std::map<uint64_t, Cell *> &candidates();
-/// What it would cost to make the evicted neighbours of the value again, those of each class once.
+/// The cost of making the evicted neighbours of the value again, those of each class once.
 double neighbourhoodCost(const Cell &cell);
 /// Adds to the time that recorded calls took, by their costs, and returns it: the clock of staleness.
 double advanceClock(double by);

@@ -1,4 +1,4 @@
-"""What holds the memory of this process, in words, for an error about memory."""
+"""Holders of the memory of this process, in words, for an error about memory."""
 
 import gc
 

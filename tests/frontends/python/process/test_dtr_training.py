@@ -80,7 +80,7 @@ def train(kind=SGD, steps=3, width=64, batch=2048):
 
 
 def plain(kind=SGD):
-    """As train(), without drops, and with the peak that the program has without a queue."""
+    """Trains without drops, and with the peak that the program has without a queue."""
     dtr.disable()
     before = config.get_async_level()
     config.set_async_level(0)
