@@ -2,6 +2,7 @@
 #include "compiler/Compile.h"
 #include "compiler/CompileModule.h"
 #include "compiler/FirstDiagnostic.h"
+#include "compiler/PassClock.h"
 #include "compiler/Pipeline.h"
 #include "compiler/cache/CacheState.h"
 #include "compiler/cache/KernelCache.h"
@@ -34,12 +35,15 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
   manager.enableVerifier(options.verify);
   auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
   buildPipeline(manager, options, ir::numericsOf(main), moduleEvaluator(options));
+  if (options.timed)
+    manager.addInstrumentation(std::make_unique<PassClock>(options.timed));
   if (!options.dumpAfter.empty())
     manager.enableIRPrinting(
         [](mlir::Pass *, mlir::Operation *) { return false; },
         [&](mlir::Pass *pass, mlir::Operation *) { return pass->getArgument().contains(options.dumpAfter); });
   if (failed(manager.run(module)))
     return diagnostic.take();
+  TimedPart part("steps", options.timed);
   LoweringTarget lowering{options.target, target.isGrid() ? LaterPasses::Recompute : LaterPasses::Keep};
   auto lowered = lowerProgram(main, options.kernels.get(), lowering);
   if (failed(lowered))
@@ -56,7 +60,10 @@ llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const C
   llvm::Expected<LoweredProgram> program = lower(module, options, *target);
   if (!program)
     return program.takeError();
-  auto images = imagesFor(program->kernels, options.target, options.verify);
+  auto images = [&] {
+    TimedPart part("code", options.timed);
+    return imagesFor(program->kernels, options.target, options.verify);
+  }();
   if (!images)
     return images.takeError();
   program->executable.images = std::move(*images);
@@ -73,6 +80,8 @@ ModuleEvaluator moduleEvaluator(const CompileOptions &options) {
   CompileOptions here = options;
   here.target = "host";
   here.evaluate = nullptr;
+  here.boundary = nullptr;
+  here.timed = nullptr;
   return [here, evaluate = options.evaluate](mlir::ModuleOp module) -> mlir::FailureOr<std::vector<std::string>> {
     auto bytes = [&]() -> llvm::Expected<std::vector<std::string>> {
       llvm::Expected<runtime::Executable> executable = compileModule(module, here);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/target/Verification.h"
+#include "compiler/transforms/KernelBoundary.h"
 #include "compiler/transforms/KernelChoice.h"
 #include "runtime/schema/Executable.h"
 
@@ -31,11 +32,13 @@ struct CompileOptions {
   std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
-  /// Called with a line for each rewrite that the graph's numerics allow, and for what `explainsKernels` asks for; may
-  /// be empty.
+  /// Called with a line for each rewrite that the graph's numerics allow; may be empty.
   std::function<void(const std::string &)> remark;
-  /// A remark for each operator that reads another's result but does not share its kernel, with the reason.
-  bool explainsKernels = false;
+  /// Called for each operator that reads another's result but does not share its kernel; may be empty.
+  ReportBoundary boundary;
+  /// Called with the seconds of each pass, by its flag without "tess-", then of "steps" (lowering) and "code" (machine
+  /// code, from the caches or new); may be empty.
+  std::function<void(const std::string &name, double seconds)> timed;
   /// Run MLIR's verifier after every pass and on the kernels. It finds only our own bugs: tests compile with it, users
   /// without.
   bool verify = verifiesByDefault();

@@ -35,7 +35,7 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   if (options.leastSavedBytes)
     func.addPass(createRematerialisePass({*options.leastSavedBytes}));
   // After this pass nothing may move operators into or out of a kernel.
-  func.addPass(createFuseElementwisePass({options.fuse, options.explainsKernels}));
+  func.addPass(createFuseElementwisePass(options.fuse, options.boundary));
   // After fusion, because the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
   // After kernels have their order, because it decides what is in memory at a time.

@@ -102,15 +102,15 @@ void buildFusion(OpBuilder &builder, const FusionGroup &group, bool fuse) {
     op->erase();
 }
 
-void remark(Operation *reader, Operation *producer, StringRef why) {
-  std::string line = locationText(producer->getLoc());
-  reader->emitRemark(reader->getName().stripDialect())
-      << ": has a kernel of its own beside " << producer->getName().stripDialect()
-      << (line.empty() ? "" : " of " + line) << ": " << why;
+KernelBoundary boundaryBetween(Operation *reader, Operation *producer, StringRef why) {
+  return {reader->getName().stripDialect().str(), locationText(reader->getLoc()),
+          producer->getName().stripDialect().str(), locationText(producer->getLoc()), why.str()};
 }
 
 struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
+  FuseElementwise(bool fuse, ReportBoundary report)
+      : FuseElementwisePassBase(FuseElementwisePassOptions{fuse, /*why=*/false}), report(std::move(report)) {}
 
   void runOnOperation() override {
     for (Block *block : bodiesOf(getOperation()))
@@ -118,7 +118,7 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
   }
 
   void fuseBlock(Block &block) {
-    FusionGroups groups(block, fuse, why ? FusionGroups::Apart(remark) : nullptr);
+    FusionGroups groups(block, fuse, apart());
     OpBuilder builder(&getContext());
     for (Operation &op : block)
       forgetPhase(&op);
@@ -129,7 +129,26 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
         op.erase();
     sortByReads(block);
   }
+
+  /// Hears of neighbours in kernels of their own; empty where nobody asks.
+  FusionGroups::Apart apart() {
+    if (!report && !why)
+      return nullptr;
+    return [this](Operation *reader, Operation *producer, StringRef reason) {
+      KernelBoundary boundary = boundaryBetween(reader, producer, reason);
+      if (report)
+        report(boundary);
+      else
+        reader->emitRemark(boundary.message());
+    };
+  }
+
+  ReportBoundary report;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createFuseElementwisePass(bool fuse, ReportBoundary report) {
+  return std::make_unique<FuseElementwise>(fuse, std::move(report));
+}
 } // namespace tess::compiler

@@ -1,6 +1,7 @@
 //===- Passes.h - graph to graph --------------------------------*- C++ -*-===//
 #pragma once
 
+#include "compiler/transforms/KernelBoundary.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,5 +22,7 @@ namespace tess::compiler {
 using ModuleEvaluator = std::function<mlir::FailureOr<std::vector<std::string>>(mlir::ModuleOp)>;
 /// The pass FoldConstants; with an empty `evaluate` it changes nothing.
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(ModuleEvaluator evaluate);
+/// The pass FuseElementwise, which calls `report` for neighbours in kernels of their own; it may be empty.
+std::unique_ptr<mlir::Pass> createFuseElementwisePass(bool fuse, ReportBoundary report);
 
 } // namespace tess::compiler

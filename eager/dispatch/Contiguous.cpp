@@ -61,7 +61,8 @@ static llvm::Expected<TensorRef> copyNow(const TensorImpl &tensor, const Destina
     return copy;
   if (llvm::Error e = awaitWritten((*copy)->storage()))
     return std::move(e);
-  runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), toString(tensor.meta()));
+  std::string meta = toString(tensor.meta());
+  runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), {.value = meta});
   return copy;
 }
 

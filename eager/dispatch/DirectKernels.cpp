@@ -228,7 +228,7 @@ static void launchNamed(const Launch &launch, const OpInfo &info, runtime::Devic
     return launchNow(launch, device);
   uint64_t begin = runtime::profiler::now();
   launchNow(launch, device);
-  runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now());
+  runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now(), {});
 }
 
 /// Infers the shape of the results where the operands do not tell it.
@@ -279,7 +279,7 @@ static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime
   if (!error && (asyncLevel() == 0 || begin))
     error = stream.synchronize();
   if (begin)
-    runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now());
+    runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now(), {});
   return error;
 }
 

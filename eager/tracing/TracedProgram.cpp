@@ -32,6 +32,15 @@ llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptio
   return runtime::Program::create(std::move(exe), std::move(options)).moveInto(program);
 }
 
+/// Options of the compilation that makes the program, which notes what it tells.
+compiler::CompileOptions TracedProgram::optionsToCompile() {
+  compiler::CompileOptions options = optionsFor(*device);
+  options.fuse = fuses;
+  options.remark = [this](const std::string &line) { rewriteLines.push_back(line); };
+  options.timed = [this](const std::string &name, double seconds) { times.emplace_back(name, seconds); };
+  return options;
+}
+
 /// The device of the tensors of a recording; InvalidArgument where there are several.
 static llvm::Expected<runtime::Device *> deviceOf(const Recording &recording) {
   auto [first, apart] = recording.places();
@@ -49,10 +58,8 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
     return std::move(e);
   if (llvm::Error e = buildGraph(*recording, options).moveInto(traced->graph))
     return std::move(e);
-  compiler::CompileOptions compileOptions = optionsFor(*traced->device);
-  compileOptions.fuse = fuse;
-  compileOptions.remark = [&](const std::string &line) { traced->rewriteLines.push_back(line); };
-  llvm::Expected<runtime::Executable> exe = compiler::compile(*traced->graph, compileOptions);
+  traced->fuses = fuse;
+  llvm::Expected<runtime::Executable> exe = compiler::compile(*traced->graph, traced->optionsToCompile());
   if (!exe)
     return exe.takeError();
   traced->arguments = recording->arguments().size();
@@ -152,9 +159,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options.check = [file = *file] { return file->checkSize(); };
   }
   if (!exe) {
-    compiler::CompileOptions compileOptions = optionsFor(*traced->device);
-    compileOptions.remark = [&](const std::string &line) { traced->rewriteLines.push_back(line); };
-    if (llvm::Error e = compiler::compile(*traced->graph, compileOptions).moveInto(exe))
+    if (llvm::Error e = compiler::compile(*traced->graph, traced->optionsToCompile()).moveInto(exe))
       return std::move(e);
     options = {};
   }
@@ -457,6 +462,54 @@ uint64_t TracedProgram::heldBytes() {
   for (const Binding &binding : bindings)
     bytes += binding.bound->heldBytes();
   return bytes;
+}
+
+llvm::Expected<llvm::json::Object> TracedProgram::accountOfBinding() {
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  if (!latestBound())
+    return invalidArgument("explain: the program must have run, or be given inputs, got a program without sizes");
+  runtime::BindOptions options;
+  options.set(bindings.front().settings);
+  options.keepPlan = true;
+  auto bound = program->bind(bindings.front().inputs, options);
+  if (!bound)
+    return bound.takeError();
+  llvm::json::Object account = runtime::accountOf(**bound);
+  account["threads"] = options.threads;
+  return account;
+}
+
+llvm::Expected<llvm::json::Array> TracedProgram::boundaries() const {
+  BlockingRegion region(/*computes=*/true);
+  compiler::CompileOptions options = optionsFor(*device);
+  options.fuse = fuses;
+  llvm::json::Array list;
+  options.boundary = [&](const compiler::KernelBoundary &each) {
+    list.push_back(llvm::json::Object{{"reader", each.reader},
+                                      {"reader_location", llvm::json::fixUTF8(each.readerLocation)},
+                                      {"producer", each.producer},
+                                      {"producer_location", llvm::json::fixUTF8(each.producerLocation)},
+                                      {"why", each.why}});
+  };
+  if (llvm::Error e = compiler::compile(*graph, options).takeError())
+    return std::move(e);
+  return list;
+}
+
+llvm::Expected<llvm::json::Object> TracedProgram::account() {
+  llvm::Expected<llvm::json::Object> account = accountOfBinding();
+  if (!account)
+    return account;
+  llvm::Expected<llvm::json::Array> apart = boundaries();
+  if (!apart)
+    return apart.takeError();
+  llvm::json::Array passes;
+  for (const auto &[part, seconds] : times)
+    passes.push_back(llvm::json::Array{part, seconds});
+  (*account)["passes"] = std::move(passes);
+  (*account)["boundaries"] = std::move(*apart);
+  (*account)["rewrites"] = llvm::json::Array(rewriteLines);
+  return account;
 }
 
 runtime::MemoryEstimate TracedProgram::memory() {

@@ -10,6 +10,7 @@
 #include "compiler/CompileOptions.h"
 #include "eager/eviction/Eviction.h"
 #include "eager/tracing/RecordingGraph.h"
+#include "runtime/bind/Account.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/run/Executor.h"
 
@@ -57,6 +58,11 @@ public:
   uint64_t heldBytes();
   /// A line for each rewrite that the numerics of its graph allowed, with the user's lines.
   llvm::ArrayRef<std::string> rewrites() const { return rewriteLines; }
+  /// The binding of the latest run, else for the recorded shapes, in facts (runtime/bind/Account.h); beside them
+  /// "passes", the seconds of each part of the compilation (none where a file brought the code), "boundaries",
+  /// neighbours in kernels of their own, and "rewrites". InvalidArgument where no sizes are known. Binds and compiles
+  /// again.
+  llvm::Expected<llvm::json::Object> account();
   std::string graphText() const { return graph ? graph->toText() : ""; }
   /// The version of the bits (runtime/schema/BitsVersion.h) of the graph where there is one, else of the code.
   unsigned bitsVersion() const { return graph ? graph->bitsVersion() : executable().bitsVersion; }
@@ -87,6 +93,9 @@ private:
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
   const runtime::Bound *latestBound();
+  llvm::Expected<llvm::json::Object> accountOfBinding();
+  llvm::Expected<llvm::json::Array> boundaries() const;
+  compiler::CompileOptions optionsToCompile();
   llvm::Error checkCount(size_t given) const;
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
   llvm::Error keepInputs(llvm::ArrayRef<TensorRef> given, eviction::Use &use) const;
@@ -102,7 +111,8 @@ private:
   runtime::Device *device = nullptr; // where it runs
   std::optional<ir::Graph> graph;
   std::vector<std::string> rewriteLines;
-  bool isFromFile = false;
+  std::vector<std::pair<std::string, double>> times;
+  bool isFromFile = false, fuses = true;
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;
   std::vector<TensorRef> captured; // inputs after the arguments

@@ -54,22 +54,6 @@ void printSignature(const Executable &executable, llvm::raw_ostream &os) {
   }
 }
 
-llvm::StringRef kindName(StepKind kind) {
-  switch (kind) {
-  case StepKind::Kernel:
-    return "kernel";
-  case StepKind::Movement:
-    return "movement";
-  case StepKind::Library:
-    return "library";
-  case StepKind::Window:
-    return "window";
-  case StepKind::Loop:
-    return "loop";
-  }
-  llvm_unreachable("every step has a kind");
-}
-
 /// A value, as in "%5 'logits'".
 std::string valueText(const Executable &executable, ValueId id) {
   const std::string &name = executable.values[id].name;
@@ -88,7 +72,7 @@ std::string loopText(const LoopDecl &loop) {
 
 void printSteps(const Executable &executable, llvm::raw_ostream &os) {
   for (auto [index, step] : llvm::enumerate(executable.steps)) {
-    os << llvm::formatv("step {0,3} {1,-8} ", index, kindName(step.kind))
+    os << llvm::formatv("step {0,3} {1,-8} ", index, nameOf(step.kind))
        << (step.kind == StepKind::Kernel ? fusedOperators(executable, step)
            : step.kind == StepKind::Loop ? loopText(executable.loops[step.loop])
                                          : step.op.toString());
@@ -135,15 +119,6 @@ std::string axesText(llvm::ArrayRef<AxisGroup> groups) {
           groups,
           [](AxisGroup group) { return llvm::formatv("{0}..{1}", unsigned(group.first), unsigned(group.last)).str(); }),
       " ");
-}
-
-/// Bytes from an entry to the next one, or to the end of the image with its constants.
-size_t codeBytes(const Image &image, const KernelEntry &entry) {
-  size_t end = image.code().size();
-  for (const KernelEntry &other : image.entries)
-    if (other.offset > entry.offset)
-      end = std::min<size_t>(end, other.offset);
-  return end - entry.offset;
 }
 
 void printKernels(const Executable &executable, llvm::ArrayRef<TensorMeta> values, llvm::raw_ostream &os) {
@@ -280,8 +255,7 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
 llvm::Error printWhy(const ir::Graph &graph, llvm::raw_ostream &os) {
   os << "\nkernels that neighbours do not share:\n";
   compiler::CompileOptions options;
-  options.explainsKernels = true;
-  options.remark = [&](const std::string &text) { os << "  " << text << "\n"; };
+  options.boundary = [&](const compiler::KernelBoundary &boundary) { os << "  " << boundary.text() << "\n"; };
   return compiler::compile(graph, options).takeError();
 }
 

@@ -51,7 +51,7 @@ struct BindOptions {
   bool packing = true;
   /// Off: a launch for each kernel (tests compare the bits).
   bool batches = true;
-  /// Fill in Bound::plan().
+  /// Fill in Bound::plan(), and keep what accountOf() tells (Account.h).
   bool keepPlan = false;
   /// In the place of a program's one operator: the same with other attributes, of those that bind time reads. Null:
   /// its own. Read by bind alone.
@@ -159,6 +159,8 @@ public:
   bool dependsOnData() const;
   /// The memory of a run.
   const MemoryEstimate &memory() const;
+  /// Dtypes and shapes of the inputs as a number, which a profile has too.
+  uint64_t shapesHash() const;
   /// What lies where in the arena; empty unless BindOptions::keepPlan was set.
   llvm::ArrayRef<PlannedMemory> plan() const;
   /// Bytes that it holds: commands, operands of kernels, prepared kernels, and its arena once a run made one.
@@ -188,6 +190,8 @@ public:
 
   /// For the executor.
   Commands &data() { return *impl; }
+  /// For accounts.
+  const Commands &data() const { return *impl; }
 
 private:
   std::unique_ptr<Commands> impl;

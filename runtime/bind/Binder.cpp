@@ -5,6 +5,7 @@
 #include "runtime/bind/ExecutorCounters.h"
 #include "runtime/device/Allocator.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace tess::runtime {
 
@@ -78,6 +79,23 @@ void Binder::finish() {
   bound->program = program.shared_from_this();
 }
 
+/// Keeps what accounts tell of values.
+void Binder::keepValues() {
+  bound->values = std::move(metas);
+  for (const Packing &packing : packings)
+    bound->packings.push_back(packing.text);
+}
+
+/// A hash of dtypes and shapes that is the same in every process.
+static uint64_t hashOf(llvm::ArrayRef<TensorMeta> metas) {
+  llvm::SmallVector<int64_t, 64> numbers;
+  for (const TensorMeta &meta : metas) {
+    numbers.append({int64_t(meta.dtype), int64_t(meta.shape.size())});
+    numbers.append(meta.shape.begin(), meta.shape.end());
+  }
+  return llvm::xxh3_64bits({reinterpret_cast<const uint8_t *>(numbers.data()), numbers.size_in_bytes()});
+}
+
 llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs) {
   if (llvm::Error error = inferShapes(inputs))
     return std::move(error);
@@ -90,7 +108,10 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   if (llvm::Error error = addSteps(0, exe.steps.size()))
     return std::move(error);
   addOutputCopies();
+  bound->shapesHash = hashOf(inputs);
   finish();
+  if (options.keepPlan)
+    keepValues();
   bump(&ExecutorCounters::binds);
   return std::make_shared<Bound>(std::move(bound));
 }

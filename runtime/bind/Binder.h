@@ -60,6 +60,7 @@ private:
   MemoryPlan placeArena();
   void addOutput(const OutputDecl &output);
   void finish();
+  void keepValues();
 
   // Launches.cpp
   llvm::Error addKernel(const Step &step);

@@ -17,6 +17,7 @@ bool Bound::isOutputGrown(size_t index) const {
 }
 bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
+uint64_t Bound::shapesHash() const { return impl->shapesHash; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
 uint64_t Bound::launches() const { return impl->staged ? impl->staged->launches() : impl->commands.size(); }
 

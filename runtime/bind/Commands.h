@@ -85,7 +85,11 @@ struct Commands {
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // per output; all empty unless it depends on data
   bool dependsOnData = false;
   MemoryEstimate memory;
-  std::vector<PlannedMemory> plan; // BindOptions::keepPlan
+  uint64_t shapesHash = 0;
+  // BindOptions::keepPlan
+  std::vector<PlannedMemory> plan;
+  Metas values;                      // by value
+  std::vector<std::string> packings; // by value
   std::vector<Command> commands;
   std::vector<KernelLaunch> batched;
   std::vector<CopyLayouts> copies;

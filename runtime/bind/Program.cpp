@@ -55,8 +55,8 @@ llvm::Error Program::createStages(std::vector<StageCode> codes) {
 
 const std::string &Program::operatorsOf(const Step &step) {
   std::call_once(named, [&] {
-    for (const Step &each : exe.steps)
-      stepNames.push_back(each.kind == StepKind::Kernel ? fusedOperators(exe, each) : "");
+    for (auto [each, nodes] : llvm::zip_equal(exe.steps, nodesBySteps(exe)))
+      stepNames.push_back(each.kind == StepKind::Kernel ? operatorNames(exe, nodes) : "");
   });
   return stepNames[size_t(&step - exe.steps.data())];
 }

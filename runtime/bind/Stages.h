@@ -86,6 +86,8 @@ public:
   /// Bytes and launches of the bindings that it keeps; of launches the latest of each stage.
   uint64_t heldBytes() const;
   uint64_t launches() const;
+  /// The latest binding of a stage; null: none yet.
+  const Bound *latest(size_t stage) const { return known[stage].empty() ? nullptr : known[stage].front().bound.get(); }
 
   const Stages &stages;
 

@@ -2,6 +2,7 @@
 #include "runtime/device/Profiler.h"
 #include "ops/vocabulary/Error.h"
 #include "runtime/threads/Fork.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -24,6 +25,8 @@ struct Event {
   uint64_t begin, end; // equal for a point of the memory curve
   uint64_t bytes;
   long thread;
+  int64_t step = -1;
+  uint64_t shapes = 0;
 };
 struct Log {
   std::mutex mutex;
@@ -72,10 +75,10 @@ static thread_local std::string locationHere;
 At::At(std::string location) : outer(std::exchange(locationHere, std::move(location))) {}
 At::~At() { locationHere = std::move(outer); }
 
-void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value,
-            llvm::StringRef location) {
-  std::string place = location.empty() ? locationHere : location.str();
-  add({name.str(), category.str(), value.str(), std::move(place), begin, end, 0, ::syscall(SYS_gettid)});
+void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, const Details &details) {
+  std::string place = details.location.empty() ? locationHere : details.location.str();
+  add({name.str(), category.str(), details.value.str(), std::move(place), begin, end, 0, ::syscall(SYS_gettid),
+       details.step, details.shapes});
 }
 
 void recordMemory(llvm::StringRef what, uint64_t bytes) {
@@ -102,6 +105,10 @@ static llvm::json::Object toJson(const Event &event, uint64_t origin) {
     args["value"] = llvm::json::fixUTF8(event.value);
   if (!event.location.empty())
     args["location"] = llvm::json::fixUTF8(event.location);
+  if (event.step >= 0)
+    args["step"] = event.step;
+  if (event.shapes)
+    args["shapes"] = llvm::utohexstr(event.shapes);
   object["args"] = std::move(args);
   return object;
 }

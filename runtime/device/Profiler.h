@@ -25,9 +25,14 @@ void stop();
 
 /// Nanoseconds of a clock that only goes forward.
 uint64_t now();
+/// Facts of an event beside its name and its time.
+struct Details {
+  llvm::StringRef value = "", location = "";
+  int64_t step = -1;   // of the program that runs; -1: none
+  uint64_t shapes = 0; // Bound::shapesHash() of a whole run; 0: none
+};
 /// Records a finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
-void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value = "",
-            llvm::StringRef location = "");
+void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, const Details &details);
 /// While alive, events of this thread that come without a location have this one.
 class At {
 public:

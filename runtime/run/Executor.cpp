@@ -199,13 +199,15 @@ llvm::Error Runner::profiled(Command &command) {
   static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel", "loop"};
   uint64_t begin = profiler::now();
   llvm::Error error = execute(command);
-  llvm::StringRef value, location;
+  profiler::Details details;
   if (command.step) {
-    location = command.step->location;
+    const Executable &exe = bound.program->executable();
+    details.location = command.step->location;
+    details.step = command.step - exe.steps.data();
     if (!command.step->results.empty())
-      value = bound.program->executable().values[command.step->results[0]].name;
+      details.value = exe.values[command.step->results[0]].name;
   }
-  profiler::record(nameOf(command), categories[command.kind], begin, profiler::now(), value, location);
+  profiler::record(nameOf(command), categories[command.kind], begin, profiler::now(), details);
   return error;
 }
 
@@ -235,7 +237,7 @@ llvm::Error Runner::run() {
   if (error)
     return error;
   if (profile)
-    profiler::record(bound.program->name(), "program", begin, profiler::now());
+    profiler::record(bound.program->name(), "program", begin, profiler::now(), {.shapes = bound.shapesHash});
   return llvm::Error::success();
 }
 

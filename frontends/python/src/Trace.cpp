@@ -22,6 +22,7 @@
 #include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/set.h>
@@ -94,6 +95,12 @@ struct PyProgram {
     bytes["rounding"] = estimate.rounding;
     bytes["saved_per_trip"] = estimate.savedPerTrip;
     return bytes;
+  }
+  std::vector<std::string> rewrites() const { return program->rewrites().vec(); }
+  std::string account() const {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::json::Value(valueOrThrow(program->account()));
+    return text;
   }
   nb::dict state() const {
     nb::dict values;
@@ -408,14 +415,13 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
-      .def_prop_ro(
-          "rewrites", [](PyProgram &self) { return self.program->rewrites().vec(); },
-          "A line for each rewrite that its numerics allowed.")
+      .def_prop_ro("rewrites", &PyProgram::rewrites, "A line for each rewrite that its numerics allowed.")
       .def_prop_ro("kernel_choices", [](PyProgram &self) { return self.program->kernelChoices(); })
       .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })
       .def_prop_ro("held_bytes", [](PyProgram &self) { return self.program->heldBytes(); })
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
       .def("bind", &PyProgram::bindTo)
+      .def("account", &PyProgram::account, "The latest binding, as JSON (runtime/bind/Account.h).")
       .def_prop_ro("memory", &PyProgram::memory)
       .def_prop_ro("inputs", [](PyProgram &self) { return self.program->inputs(); })
       .def_prop_ro("outputs", [](PyProgram &self) { return self.program->outputs(); })
