@@ -1,7 +1,8 @@
-"""Functions compiled whole: trace, dump, load, estimate."""
+"""Functions compiled whole: trace, dump, load, estimate, explain."""
 
 from .._listed import listed as _listed
 from .estimate import Estimate, Spec, estimate
+from .explain import Explanation, explain
 from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
 from .memory_config import DTRConfig, SublinearMemoryConfig
@@ -17,6 +18,7 @@ __all__ = [
     "Dim",
     "DumpInfo",
     "Estimate",
+    "Explanation",
     "GraphOptimizationConfig",
     "Program",
     "Spec",
@@ -24,6 +26,7 @@ __all__ = [
     "TraceError",
     "TraceMismatchError",
     "estimate",
+    "explain",
     "exclude_from_trace",
     "load",
     "numerics",

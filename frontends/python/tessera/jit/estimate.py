@@ -79,16 +79,27 @@ def estimate(function, *args, memory_limit=None, **kwargs):
     True
     """
     args, kwargs = valueless(args, kwargs)
-    if isinstance(function, Program):
+    program, call = compiled_call(function, args, kwargs)
+    if call is None:
         held = {"parameters": _bytes_of(function.state_dict().values())}
-        return _estimate_of(function.bind(*args, **kwargs), args, kwargs, held)
+    else:
+        held = _held_by(call.recording.captured)
+    return _estimate_of(program, args, kwargs, held)
+
+
+def compiled_call(function, args, kwargs):
+    """The program of `function(*args, **kwargs)` bound to its sizes, and the call, recorded without
+    running; None for the call of a loaded program.
+    """
+    args, kwargs = valueless(args, kwargs)
+    if isinstance(function, Program):
+        return function.bind(*args, **kwargs), None
     options = {}
     if isinstance(function, trace):
         function, options = function.function, function.options
     options = options | memory_options("estimate", memory_limit)
     _, call = record(function, _tensors_of(args, kwargs), args, kwargs, run=False, bounds=True)
-    held = _held_by(call.recording.captured)
-    return _estimate_of(call.recording.compile(with_numerics(options)), args, kwargs, held)
+    return call.recording.compile(with_numerics(options)), call
 
 
 def valueless(args, kwargs):

@@ -77,6 +77,10 @@ class Program:
         self._program.bind(self._bind(args, kwargs))
         return self._program
 
+    def bound(self):
+        """The program at the sizes of its latest run, or at those of the file: for `explain`."""
+        return self._program
+
     def graph_text(self):
         """The graph, for people."""
         return self._program.graph_text()

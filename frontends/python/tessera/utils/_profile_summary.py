@@ -1,8 +1,9 @@
 """A profile as a table: where the time went."""
 
 import json
-import re
 from collections import defaultdict
+
+from .._place import line_and_module
 
 _COLUMNS = ("operator", "module", "line", "kind")
 _KINDS = ("kernel", "library", "copy")  # a program and a loop hold others
@@ -30,22 +31,21 @@ def table(trace, by, limit):
         calls, share = sum(len(times) for _, times in rest), f"{100 * time / total:.1f} %"
         others = (f"{len(rest)} more", *[""] * (len(by) - 1))
         lines.append((*others, str(calls), f"{time:.1f}", f"{time / calls:.1f}", share))
-    return _aligned(lines, len(by))
+    return aligned(lines, len(by))
 
 
 def _row(event):
     """The columns of an event; its location is "train.py:12 (net.conv1)"."""
-    place = event["args"].get("location", "")
-    line, module = re.fullmatch(r"(.*?)(?: \((.*)\))?", place).groups()
+    line, module = line_and_module(event["args"].get("location", ""))
     return {
         "operator": event["name"],
-        "module": module or "",
+        "module": module,
         "line": line,
         "kind": event["cat"],
     }
 
 
-def _aligned(lines, texts):
+def aligned(lines, texts):
     """Columns of texts to the left, of numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
 

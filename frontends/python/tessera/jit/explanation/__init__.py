@@ -1,0 +1,1 @@
+"""Accounts of compiled bindings: see README.md."""
