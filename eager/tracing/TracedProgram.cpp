@@ -32,10 +32,20 @@ llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptio
   return runtime::Program::create(std::move(exe), std::move(options)).moveInto(program);
 }
 
-/// Options of the compilation that makes the program, which notes what it tells.
-compiler::CompileOptions TracedProgram::optionsToCompile() {
+compiler::CompileOptions TracedProgram::options() const {
   compiler::CompileOptions options = optionsFor(*device);
   options.fuse = fuses;
+  options.memoryLimit = allowed;
+  if (allowed)
+    options.leastSavedBytes = 1;
+  return options;
+}
+
+/// Options of the compilation that makes the program, which notes what it tells.
+compiler::CompileOptions TracedProgram::optionsToCompile() {
+  compiler::CompileOptions options = this->options();
+  rewriteLines.clear();
+  times.clear();
   options.remark = [this](const std::string &line) { rewriteLines.push_back(line); };
   options.timed = [this](const std::string &name, double seconds) { times.emplace_back(name, seconds); };
   return options;
@@ -76,23 +86,22 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   if (llvm::Error e = traced->finish(std::move(*exe), {}))
     return std::move(e);
   if (options.memory)
-    if (llvm::Error e = traced->fit(*options.memory, std::move(compileOptions)))
+    if (llvm::Error e = traced->fit(*options.memory))
       return std::move(e);
   return traced;
 }
 
 /// Compiles the graph again until a run takes no more than a limit: how much the plan of memory adds to what values
 /// take is known only then. ResourceExhausted, with the least that was found, where it does not come to that.
-llvm::Error TracedProgram::fit(MemoryLimit limit, compiler::CompileOptions options) {
+llvm::Error TracedProgram::fit(MemoryLimit limit) {
   uint64_t taken = memory().total(), least = taken;
   const uint64_t arena = memory().arena;
-  options.leastSavedBytes = 1;
-  auto allowed = int64_t(limit.bytes) - int64_t(taken - arena);
+  auto target = int64_t(limit.bytes) - int64_t(taken - arena);
   if (limit.isGoal) // further down, the program would take many times as long
-    allowed = std::max(allowed, int64_t(arena / kLeastShare));
-  for (unsigned round = 0; taken > limit.bytes && allowed > 0 && round < (limit.isGoal ? 1 : kMaxFits); ++round) {
-    options.memoryLimit = allowed;
-    llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, options);
+    target = std::max(target, int64_t(arena / kLeastShare));
+  for (unsigned round = 0; taken > limit.bytes && target > 0 && round < (limit.isGoal ? 1 : kMaxFits); ++round) {
+    allowed = target;
+    llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, optionsToCompile());
     if (!exe)
       return exe.takeError();
     bindings.clear();
@@ -100,7 +109,7 @@ llvm::Error TracedProgram::fit(MemoryLimit limit, compiler::CompileOptions optio
       return e;
     taken = memory().total();
     least = std::min(least, taken);
-    allowed -= std::max(int64_t(taken - limit.bytes), allowed / 32);
+    target -= std::max(int64_t(taken - limit.bytes), target / 32);
   }
   if (taken <= limit.bytes || limit.isGoal)
     return llvm::Error::success();
@@ -481,8 +490,7 @@ llvm::Expected<llvm::json::Object> TracedProgram::accountOfBinding() {
 
 llvm::Expected<llvm::json::Array> TracedProgram::boundaries() const {
   BlockingRegion region(/*computes=*/true);
-  compiler::CompileOptions options = optionsFor(*device);
-  options.fuse = fuses;
+  compiler::CompileOptions options = this->options();
   llvm::json::Array list;
   options.boundary = [&](const compiler::KernelBoundary &each) {
     list.push_back(llvm::json::Object{{"reader", each.reader},

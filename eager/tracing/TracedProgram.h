@@ -88,13 +88,14 @@ private:
 
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
-  llvm::Error fit(MemoryLimit limit, compiler::CompileOptions options);
+  llvm::Error fit(MemoryLimit limit);
   llvm::Error makeState();
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
   const runtime::Bound *latestBound();
   llvm::Expected<llvm::json::Object> accountOfBinding();
   llvm::Expected<llvm::json::Array> boundaries() const;
+  compiler::CompileOptions options() const;
   compiler::CompileOptions optionsToCompile();
   llvm::Error checkCount(size_t given) const;
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
@@ -113,6 +114,7 @@ private:
   std::vector<std::string> rewriteLines;
   std::vector<std::pair<std::string, double>> times;
   bool isFromFile = false, fuses = true;
+  std::optional<int64_t> allowed; // bytes of values at a time, so that a run is within its limit
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;
   std::vector<TensorRef> captured; // inputs after the arguments
