@@ -19,10 +19,6 @@ namespace tess::eager {
 
 /// Number of shapes for which a program keeps a binding with its arena.
 static constexpr size_t kMaxBindings = 8;
-/// Compilations until a program is within a limit.
-static constexpr unsigned kMaxFits = 8;
-/// The part of its memory that a program is made to do with where it is to take little.
-static constexpr uint64_t kLeastShare = 6;
 /// Limit of the bytes held by all bindings except the latest.
 static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
@@ -89,32 +85,6 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
     if (llvm::Error e = traced->fit(*options.memory))
       return std::move(e);
   return traced;
-}
-
-/// Compiles the graph again until a run takes no more than a limit: how much the plan of memory adds to what values
-/// take is known only then. ResourceExhausted, with the least that was found, where it does not come to that.
-llvm::Error TracedProgram::fit(MemoryLimit limit) {
-  uint64_t taken = memory().total(), least = taken;
-  const uint64_t arena = memory().arena;
-  auto target = int64_t(limit.bytes) - int64_t(taken - arena);
-  if (limit.isGoal) // further down, the program would take many times as long
-    target = std::max(target, int64_t(arena / kLeastShare));
-  for (unsigned round = 0; taken > limit.bytes && target > 0 && round < (limit.isGoal ? 1 : kMaxFits); ++round) {
-    allowed = target;
-    llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, optionsToCompile());
-    if (!exe)
-      return exe.takeError();
-    bindings.clear();
-    if (llvm::Error e = finish(std::move(*exe), {}))
-      return e;
-    taken = memory().total();
-    least = std::min(least, taken);
-    target -= std::max(int64_t(taken - limit.bytes), target / 32);
-  }
-  if (taken <= limit.bytes || limit.isGoal)
-    return llvm::Error::success();
-  return makeError(ErrorCode::ResourceExhausted, "trace: memory_limit must be at least " + std::to_string(least) +
-                                                     " bytes, got " + std::to_string(limit.bytes));
 }
 
 /// Whether the code runs on this machine and `device`, called by this build.
@@ -471,53 +441,6 @@ uint64_t TracedProgram::heldBytes() {
   for (const Binding &binding : bindings)
     bytes += binding.bound->heldBytes();
   return bytes;
-}
-
-llvm::Expected<llvm::json::Object> TracedProgram::accountOfBinding() {
-  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
-  if (!latestBound())
-    return invalidArgument("explain: the program must have run, or be given inputs, got a program without sizes");
-  runtime::BindOptions options;
-  options.set(bindings.front().settings);
-  options.keepPlan = true;
-  auto bound = program->bind(bindings.front().inputs, options);
-  if (!bound)
-    return bound.takeError();
-  llvm::json::Object account = runtime::accountOf(**bound);
-  account["threads"] = options.threads;
-  return account;
-}
-
-llvm::Expected<llvm::json::Array> TracedProgram::boundaries() const {
-  BlockingRegion region(/*computes=*/true);
-  compiler::CompileOptions options = this->options();
-  llvm::json::Array list;
-  options.boundary = [&](const compiler::KernelBoundary &each) {
-    list.push_back(llvm::json::Object{{"reader", each.reader},
-                                      {"reader_location", llvm::json::fixUTF8(each.readerLocation)},
-                                      {"producer", each.producer},
-                                      {"producer_location", llvm::json::fixUTF8(each.producerLocation)},
-                                      {"why", each.why}});
-  };
-  if (llvm::Error e = compiler::compile(*graph, options).takeError())
-    return std::move(e);
-  return list;
-}
-
-llvm::Expected<llvm::json::Object> TracedProgram::account() {
-  llvm::Expected<llvm::json::Object> account = accountOfBinding();
-  if (!account)
-    return account;
-  llvm::Expected<llvm::json::Array> apart = boundaries();
-  if (!apart)
-    return apart.takeError();
-  llvm::json::Array passes;
-  for (const auto &[part, seconds] : times)
-    passes.push_back(llvm::json::Array{part, seconds});
-  (*account)["passes"] = std::move(passes);
-  (*account)["boundaries"] = std::move(*apart);
-  (*account)["rewrites"] = llvm::json::Array(rewriteLines);
-  return account;
 }
 
 runtime::MemoryEstimate TracedProgram::memory() {

@@ -79,7 +79,7 @@ def estimate(function, *args, memory_limit=None, **kwargs):
     True
     """
     args, kwargs = valueless(args, kwargs)
-    program, call = compiled_call(function, args, kwargs)
+    program, call = compiled_call(function, args, kwargs, memory_options("estimate", memory_limit))
     if call is None:
         held = {"parameters": _bytes_of(function.state_dict().values())}
     else:
@@ -87,9 +87,9 @@ def estimate(function, *args, memory_limit=None, **kwargs):
     return _estimate_of(program, args, kwargs, held)
 
 
-def compiled_call(function, args, kwargs):
+def compiled_call(function, args, kwargs, more=None):
     """The program of `function(*args, **kwargs)` bound to its sizes, and the call, recorded without
-    running; None for the call of a loaded program.
+    running; None for the call of a loaded program. `more`: further options of the program.
     """
     args, kwargs = valueless(args, kwargs)
     if isinstance(function, Program):
@@ -97,9 +97,8 @@ def compiled_call(function, args, kwargs):
     options = {}
     if isinstance(function, trace):
         function, options = function.function, function.options
-    options = options | memory_options("estimate", memory_limit)
     _, call = record(function, _tensors_of(args, kwargs), args, kwargs, run=False, bounds=True)
-    return call.recording.compile(with_numerics(options)), call
+    return call.recording.compile(with_numerics({**options, **(more or {})})), call
 
 
 def valueless(args, kwargs):

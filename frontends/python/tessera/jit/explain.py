@@ -49,7 +49,7 @@ class Explanation:
         self.runs = add_times(facts, events)
 
     def timed(self, profiler):
-        """The same account with times, of the runs of this program at these sizes in the last
+        """This account with times, of the runs of this program at these sizes in the last
         recording of `profiler`, a `Profiler`, and with what the machine reaches, which takes a
         moment to measure.
 
@@ -74,7 +74,7 @@ class Explanation:
 
     @cached_property
     def limits(self):
-        """What the machine reaches (`gflops`, `gbytes`); None without a profile."""
+        """Rates that the machine reaches (`gflops`, `gbytes`); None without a profile."""
         return limits_of(self.threads) if self.runs else None
 
     @property
@@ -88,7 +88,7 @@ class Explanation:
         return [step for step in self.steps if step.kind == "movement" or step.name in _CONVERSIONS]
 
     def rates(self, step):
-        """What a timed step reached: `gflops`, `gbytes`, its `share` of all time, and `of_limit`,
+        """Rates of a timed step: `gflops`, `gbytes`, its `share` of all time, and `of_limit`,
         the least time that the machine needs for it over its time. With the step count those that
         share its launch.
         """
@@ -103,7 +103,7 @@ class Explanation:
 
     @cached_property
     def _seconds(self):
-        """Of all steps; a loop's are those of its body."""
+        """Sum over all steps; a loop's are those of its body."""
         return sum(each.seconds or 0 for each in self.steps if each.kind != "loop")
 
     def step_text(self, number):

@@ -62,7 +62,7 @@ for _n in (1, 2, 3):
 
 
 def operations(op, operands, results):
-    """Of an operator with such shapes of operands and results."""
+    """Multiplications and additions of an operator with such shapes of operands and results."""
     if op in _CONTRACTIONS:
         return _CONTRACTIONS[op](*operands, out=results[0])
     return max(_size(*shape) for shape in (*operands, *results)) if results else 0

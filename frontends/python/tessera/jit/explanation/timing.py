@@ -12,8 +12,9 @@ from ... import _core
 
 @dataclass(frozen=True)
 class Limits:
-    """What this machine reaches in float32: the bounds of a roofline, measured as by the Empirical
-    Roofline Toolkit (Y. J. Lo et al., PMBS 2014)."""
+    """Rates that this machine reaches in float32: the bounds of a roofline, measured as the
+    Empirical Roofline Toolkit does (Y. J. Lo et al., PMBS 2014).
+    """
 
     gflops: float  # GFLOP/s of a product of matrices
     gbytes: float  # GB/s of a sum of two arrays far larger than the caches of a core
