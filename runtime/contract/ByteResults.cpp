@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tess::runtime::contract {
 
@@ -41,20 +42,55 @@ template <ByteActivation kActivation> [[gnu::always_inline]] inline void activat
   }
 }
 
-/// Numbers as stored integers; 0 for NaN.
-struct Quantizer {
-  float scale, zero, lowest, highest;
+/// Bounds within which quotients by a scale may be products with its reciprocal: both are normal numbers, and a product
+/// of at most kMostQuotient is off by at most three roundings, less than kBesideHalf.
+constexpr float kLeastScale = 0x1p-100f, kMostScale = 0x1p100f, kMostQuotient = 511, kBesideHalf = 0x1p-12f;
+
+/// Numbers as stored integers; 0 for NaN. Integers are those of quotients by the scale, rounded with halves away from
+/// zero. A product with the reciprocal rounds alike unless it is beside a half; where one of a vector is, or is NaN,
+/// the vector is divided.
+class Quantizer {
+public:
+  explicit Quantizer(const QuantizedResults &r)
+      : scale(r.result.scale), zero(float(r.result.zero)), lowest(float(r.lowest)), highest(float(r.highest)) {
+    const bool isNear = std::max(std::abs(lowest - zero), std::abs(highest - zero)) <= kMostQuotient;
+    const bool isPlain = isNear && scale >= kLeastScale && scale <= kMostScale;
+    reciprocal = isPlain ? 1 / scale : std::numeric_limits<float>::quiet_NaN();
+  }
 
   [[gnu::always_inline]] void run(const Floats &y, uint8_t *to) const {
-    const Floats scaled = y / scale;
-    const Floats half = (Floats)((Integers)(Floats{} + kBelowHalf) | ((Integers)scaled & INT32_MIN));
-    Floats number = __builtin_elementwise_trunc(scaled + half) + zero;
+    const Floats product = clamped(y * reciprocal, lowest - zero, highest - zero);
+    const Floats integer = rounded(product);
+    const Floats apart = (Floats)((Integers)(integer - product) & INT32_MAX);
+    const Integers isSafe = apart < 0.5f - kBesideHalf;
+    if (__builtin_expect(__builtin_reduce_and(isSafe) != 0, 1))
+      store(integer + zero, to);
+    else
+      store(divided(y), to);
+  }
+
+private:
+  [[gnu::always_inline]] static Floats clamped(Floats number, float lowest, float highest) {
     number = number < lowest ? Floats{} + lowest : number;
-    number = number > highest ? Floats{} + highest : number;
-    number = number == number ? number : Floats{};
+    return number > highest ? Floats{} + highest : number;
+  }
+
+  [[gnu::always_inline]] static Floats rounded(const Floats &number) {
+    return __builtin_elementwise_trunc(number +
+                                       (Floats)((Integers)(Floats{} + kBelowHalf) | ((Integers)number & INT32_MIN)));
+  }
+
+  [[gnu::always_inline]] Floats divided(const Floats &y) const {
+    const Floats number = clamped(rounded(y / scale) + zero, lowest, highest);
+    return number == number ? number : Floats{};
+  }
+
+  [[gnu::always_inline]] static void store(const Floats &number, uint8_t *to) {
     const Bytes bytes = __builtin_convertvector(__builtin_convertvector(number, Integers), Bytes);
     std::memcpy(to, &bytes, sizeof bytes);
   }
+
+  float scale, zero, lowest, highest, reciprocal;
 };
 
 /// Bytes as the numbers that they stand for.
@@ -73,7 +109,7 @@ struct Dequantizer {
 template <ByteActivation kActivation, bool kAdds>
 [[gnu::always_inline]] inline void finishColumn(const QuantizedResults &r, const Column &given) {
   const Column c = given;
-  const Quantizer quantizer = {r.result.scale, float(r.result.zero), float(r.lowest), float(r.highest)};
+  const Quantizer quantizer(r);
   const Dequantizer residual = {r.residualScale.scale, float(r.residualScale.zero),
                                 r.residualScale.dtype == DType::Int8 ? 0x80 : 0};
   Wrapping offsets, sum;
