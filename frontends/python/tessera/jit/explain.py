@@ -200,7 +200,7 @@ def explain(function, *args, **kwargs):
     >>> from tessera.jit import Spec, explain
     >>> account = explain(lambda x: (x @ x).sum(), Spec((256, 256)))
     >>> [step.name for step in account.steps]
-    ['matmul', 'sum']
+    ['matmul', 'sum', 'copy']
     >>> account.peak.bytes >= 256 * 256 * 4
     True
     """

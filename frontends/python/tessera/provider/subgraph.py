@@ -3,7 +3,7 @@
 from .. import _core
 from ..core import apply
 from ..functional import zeros
-from ..jit import trace
+from ..jit.trace import trace
 
 
 def key_of(var):
