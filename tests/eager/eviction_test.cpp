@@ -92,7 +92,9 @@ TEST_CASE("what is in use stays") {
 }
 
 TEST_CASE("where eviction is off, calls leave nothing behind") {
-  { Evicting evicting; }
+  {
+    Evicting evicting;
+  }
   CHECK_FALSE(eviction::isActive());
   std::vector<TensorRef> values = chain(1);
   CHECK_FALSE(values[1]->storage().lineage());
