@@ -65,7 +65,7 @@ public:
 
   /// Whether a later reader must have the value computed again.
   bool isComputedAgain(Value value) const {
-    auto found = nodes.find(value);
+    const auto *found = nodes.find(value);
     return found != nodes.end() && sinkSide[found->second];
   }
 
@@ -99,7 +99,7 @@ private:
 
   /// The node before keeping the value; the next one is behind it.
   unsigned nodeOf(Value value) {
-    if (auto found = nodes.find(value); found != nodes.end())
+    if (const auto *found = nodes.find(value); found != nodes.end())
       return found->second;
     const unsigned node = network.addNode(), kept = network.addNode();
     nodes[value] = node;

@@ -152,7 +152,7 @@ void keep(const DispatchCall &call, Way way, llvm::ArrayRef<TensorRef> results) 
   llvm::SmallVector<TensorImpl *, 4> operands;
   for (const Operand &operand : call.operands)
     operands.push_back(operand.tensor);
-  eviction::record(std::move(recipe), operands, results);
+  eviction::record(recipe, operands, results);
 }
 
 } // namespace

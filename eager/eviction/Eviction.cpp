@@ -103,7 +103,7 @@ private:
   };
   llvm::Error step();
   llvm::Error compute(Guard &guard);
-  void install(const Recipe &recipe, Cell *cell, TensorImpl &value);
+  void install(Cell *cell, TensorImpl &value);
   void unpin(Frame &frame);
 
   std::vector<Frame> frames;
@@ -129,7 +129,7 @@ void Rematerialisation::unpin(Frame &frame) {
   frame.pinned = 0;
 }
 
-void Rematerialisation::install(const Recipe &recipe, Cell *cell, TensorImpl &value) {
+void Rematerialisation::install(Cell *cell, TensorImpl &value) {
   if (!cell || cell->isResident())
     return;
   if (cell->isVisible()) {
@@ -162,7 +162,7 @@ llvm::Error Rematerialisation::compute(Guard &guard) {
   ++counted.recomputations;
   lineage::advanceClock(recipe.cost);
   for (auto [result, value] : llvm::zip_equal(recipe.results, *results))
-    install(recipe, result.cell, *value);
+    install(result.cell, *value);
   unpin(frame);
   frames.pop_back();
   guard.unlock(); // results that nobody took may die now
@@ -347,7 +347,7 @@ static bool addInputs(Recipe &recipe, llvm::ArrayRef<TensorImpl *> operands) {
   return recipe.depth <= kMostDepth;
 }
 
-void record(Recipe recipe, llvm::ArrayRef<TensorImpl *> operands, llvm::ArrayRef<TensorRef> results) {
+void record(const Recipe &recipe, llvm::ArrayRef<TensorImpl *> operands, llvm::ArrayRef<TensorRef> results) {
   auto isKept = [](const TensorRef &result) {
     return result && result->numElements() * byteWidth(result->dtype()) >= lineage::leastBytes();
   };
@@ -355,7 +355,7 @@ void record(Recipe recipe, llvm::ArrayRef<TensorImpl *> operands, llvm::ArrayRef
       !llvm::all_of(operands, [](TensorImpl *each) { return isSteady(each->storage()); }))
     return;
   Guard guard;
-  RecipeRef kept(new Recipe(std::move(recipe)));
+  RecipeRef kept(new Recipe(recipe));
   lineage::advanceClock(kept->cost);
   if (!addInputs(*kept, operands))
     return;

@@ -65,7 +65,7 @@ llvm::Expected<bool> drop(Storage &storage);
 
 /// Keeps a call that ran: its results may be evicted from now on. Does nothing where it could not be repeated with the
 /// same bits. `recipe`: operator, attributes, device and cost.
-void record(Recipe recipe, llvm::ArrayRef<TensorImpl *> operands, llvm::ArrayRef<TensorRef> results);
+void record(const Recipe &recipe, llvm::ArrayRef<TensorImpl *> operands, llvm::ArrayRef<TensorRef> results);
 
 /// Evicts values until `bytes` more stay below the threshold, or none is left. An error when the user interrupts.
 llvm::Error makeRoom(size_t bytes, runtime::Device &device);

@@ -250,9 +250,12 @@ void Allocator::giveBackOne(size_t size) {
 
 llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
   std::unique_lock<std::mutex> lock(mutex);
-  if (LLVM_UNLIKELY(untilFailure) && --untilFailure == 0) {
-    lists = wanted;
-    return exhausted(request, size);
+  if (LLVM_UNLIKELY(untilFailure)) {
+    --untilFailure;
+    if (untilFailure == 0) {
+      lists = wanted;
+      return exhausted(request, size);
+    }
   }
   size_t got = size;
   void *data = takeShared(size, got);

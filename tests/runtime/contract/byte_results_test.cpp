@@ -1,6 +1,7 @@
 // Sums as bytes beside the steps of the specification with a division: near halves, at the ends of scales.
 #include "runtime/contract/ByteResults.h"
 #include "tests/runtime/contract/ByteCases.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -65,7 +66,7 @@ TEST_CASE("QuantizedResults: numbers far from their scale, and none") {
     sums[i] = int32_t(i) * 1'000'000 - 100'000'000;
   std::vector<float> scales(kChannels, 1.0f);
   const std::vector<float> some = {inf, -inf, NAN, 3e38f, 1e-45f, 1e-38f, 0.0f, -0.0f, 1e30f, 1e-30f};
-  std::copy(some.begin(), some.end(), scales.begin());
+  llvm::copy(some, scales.begin());
   for (float scale : {0x1p-126f, 0x1p-81f, 0x1p-80f, 0x1.fffffep0f, 1.0f, 0x1p80f, 0x1p81f, 0x1p127f})
     for (int zero : {-128, 0, 5})
       check(sums, scales, scale, zero);
