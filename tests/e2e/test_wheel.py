@@ -20,7 +20,16 @@ from tools.commands import make_wheel, wheel_metadata
 DEBIAN = ["python3.11-minimal", "libpython3.11-stdlib", "libstdc++6", "zlib1g", "dash", "bash",
           "coreutils", "grep"]  # fmt: skip
 # Packages that the demo reads with, and those that pages install.
-DISTRIBUTIONS = ["numpy", "scikit-learn", "matplotlib", "tqdm", "pip", "onnx", "ml_dtypes"]
+DISTRIBUTIONS = [
+    "numpy",
+    "scikit-learn",
+    "matplotlib",
+    "tqdm",
+    "pip",
+    "onnx",
+    "ml_dtypes",
+    "fast-sugiyama",
+]
 DOCS = pathlib.Path("docs")
 # A reader's process for its arguments, which are pages, in an empty folder.
 READER = """
