@@ -8,10 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/Passes.h"
+#include "compiler/transforms/RowProducts.h"
 #include "compiler/transforms/ScalarBodies.h"
 #include "ir/OpBridge.h"
-#include "ir/Types.h"
-#include "ops/graphs/GradientRules.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_ACCUMULATEPRODUCTSPASS
@@ -19,17 +18,6 @@ namespace tess::compiler {
 
 namespace {
 using namespace mlir;
-
-/// Whether `op` is the transposed left matrix by the right one, in a wide float, and has one reader.
-bool isProductOfRows(Operation *op) {
-  const OpInfo *info = op ? ir::infoOf(op) : nullptr;
-  if (!info || info->gradient != gradients::matmul || !op->hasOneUse())
-    return false;
-  OpDef def = ir::opDefOf(op);
-  TensorMeta x = ir::metaOf(op->getOperand(0).getType()), y = ir::metaOf(op->getOperand(1).getType());
-  const bool isWide = (x.dtype == DType::Float32 || x.dtype == DType::Float64) && y.dtype == x.dtype;
-  return isWide && def.boolean("transpose_x") && !def.boolean("transpose_y") && x.rank() == 2 && y.rank() == 2;
-}
 
 /// Whether a call may write into the memory of `value`: nothing else reads it, and it is no input.
 bool mayBeOverwritten(Value value) {

@@ -33,6 +33,8 @@ static bool hasLowering(Operation *op, Lowering lowering) {
   return info && info->lowering == lowering;
 }
 
+bool isView(Operation *op) { return hasLowering(op, Lowering::View); }
+
 bool isLookup(Operation *op) { return hasLowering(op, Lowering::Lookup); }
 
 bool isScatter(Operation *op) { return hasLowering(op, Lowering::Scatter); }

@@ -78,6 +78,8 @@ private:
 
 /// Whether a generated kernel can compute `op`: elementwise operators, reductions, scans, and what counts by indices.
 bool isFusible(mlir::Operation *op);
+/// Whether `op` shows memory of operand 0 and has no kernel.
+bool isView(mlir::Operation *op);
 /// Whether `op` takes elements of operand 0 at the indices that the others hold; adds to them; one of both.
 bool isLookup(mlir::Operation *op);
 bool isScatter(mlir::Operation *op);

@@ -5,6 +5,7 @@
 // copies: each such copy is an operator here, so that lowering only translates.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Layouts.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/OpBridge.h"
@@ -17,8 +18,6 @@ namespace tess::compiler {
 
 namespace {
 using namespace mlir;
-
-bool isView(Operation *op) { return ir::infoOf(op) && ir::infoOf(op)->lowering == Lowering::View; }
 
 /// Whether data decides the sizes of the operator's results.
 bool decidesSizes(Operation *op) { return ir::infoOf(op) && ir::infoOf(op)->boundRule; }

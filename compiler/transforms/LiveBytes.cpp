@@ -18,11 +18,6 @@ int64_t bytesOf(Value value) {
   return bytes;
 }
 
-static bool isView(Operation *op) {
-  const OpInfo *info = op ? ir::infoOf(op) : nullptr;
-  return info && info->lowering == Lowering::View;
-}
-
 Value rootOf(Value value) {
   while (isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

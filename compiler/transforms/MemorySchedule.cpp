@@ -1,6 +1,7 @@
 //===- MemorySchedule.cpp - kernels and calls within a limit --------------===//
 #include "compiler/transforms/MemorySchedule.h"
 
+#include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/LiveBytes.h"
 #include "ir/Dialect.h"
 #include "ir/OpBridge.h"
@@ -19,11 +20,6 @@ namespace {
 
 /// Operators computed again for each one of the program, at most: beyond, the limit is too small.
 constexpr size_t kMostRepetitions = 16;
-
-bool isView(Operation *op) {
-  const OpInfo *info = ir::infoOf(op);
-  return info && info->lowering == Lowering::View;
-}
 
 /// Whether `op` gives the same again whenever it runs, with sizes that the program knows.
 bool mayRepeat(Operation *op) {

@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/Passes.h"
+#include "compiler/transforms/RowProducts.h"
 #include "compiler/transforms/ScalarBodies.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
-#include "ops/graphs/GradientRules.h"
 #include "runtime/schema/KernelAbi.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -32,18 +32,14 @@ struct TripSum {
   Operation *add, *product;
 };
 
-/// The transposed left matrix by the right one, of sizes that are known: what a loop's gradient makes of a weight.
+/// Such a product of few rows, of sizes that are known: what a loop's gradient makes of a weight.
 bool isProductOfFewRows(Operation *op) {
-  const OpInfo *info = op ? ir::infoOf(op) : nullptr;
-  if (!info || info->gradient != gradients::matmul || !op->hasOneUse())
+  if (!isProductOfRows(op))
     return false;
-  OpDef def = ir::opDefOf(op);
   TensorMeta x = ir::metaOf(op->getOperand(0).getType()), y = ir::metaOf(op->getOperand(1).getType());
-  if (!def.boolean("transpose_x") || def.boolean("transpose_y") || x.rank() != 2 || y.rank() != 2)
+  if (!x.isStatic() || !y.isStatic())
     return false;
-  const bool isWide = (x.dtype == DType::Float32 || x.dtype == DType::Float64) && y.dtype == x.dtype;
-  const bool isSum = isWide && x.isStatic() && y.isStatic();
-  const int64_t depth = isSum ? x.shape[0] : 0, rows = x.shape[1], columns = y.shape[1];
+  const int64_t depth = x.shape[0], rows = x.shape[1], columns = y.shape[1];
   return depth > 0 && depth <= runtime::kContractLines && depth * (rows + columns) <= rows * columns;
 }
 

@@ -4,7 +4,6 @@ import gc
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
@@ -13,32 +12,7 @@ from tessera import module as M  # noqa: N812
 from tessera.autodiff import GradManager
 from tessera.optimizer import SGD, Adam
 
-NAMES = "eviction_threshold", "evictee_minimum_size", "enable_sqrt_sampling"
-
-
-@pytest.fixture(autouse=True)
-def dropping():
-    """DTR, of tensors of any size, which drops nothing by itself."""
-    gc.collect()
-    before = {name: getattr(dtr, name) for name in NAMES}
-    dtr.evictee_minimum_size = 1
-    dtr.enable()
-    yield
-    dtr.disable()
-    for name, value in before.items():
-        setattr(dtr, name, value)
-
-
-def numbers(*shape, seed=0):
-    values = np.random.default_rng(seed).standard_normal(shape)
-    return tessera.Tensor(values.astype(np.float32))
-
-
-def counted(function):
-    """The result of a call, and how the counts changed meanwhile."""
-    before = dtr.stats()
-    result = function()
-    return result, {name: count - before[name] for name, count in dtr.stats().items()}
+from tests.frontends.python.process.dropping import counted, dropping, numbers  # noqa: F401
 
 
 class Deep(M.Module):
