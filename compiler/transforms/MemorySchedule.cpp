@@ -1,267 +1,249 @@
-//===- MemorySchedule.cpp - kernels and calls within a limit --------------===//
+//===- MemorySchedule.cpp - operators within a limit of memory ------------===//
 #include "compiler/transforms/MemorySchedule.h"
 
-#include "compiler/transforms/FusionGroups.h"
-#include "compiler/transforms/LiveBytes.h"
-#include "ir/Dialect.h"
-#include "ir/OpBridge.h"
-#include "ir/Types.h"
-
-#include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-
-using namespace mlir;
+#include <limits>
+#include <optional>
 
 namespace tess::compiler {
 
 namespace {
 
-/// Operators computed again for each one of the program, at most: beyond, the limit is too small.
+/// Operators that run again for each one of the program, at most: beyond, the limit is too small.
 constexpr size_t kMostRepetitions = 16;
+constexpr unsigned kNone = ~0u;
 
-/// Whether `op` gives the same again whenever it runs, with sizes that the program knows.
-bool mayRepeat(Operation *op) {
-  if (isa<ir::FusionOp>(op))
-    return true;
-  const OpInfo *info = ir::infoOf(op);
-  return info && !info->custom && !info->boundRule && info->lowering != Lowering::Control && op->getNumRegions() == 0;
-}
+/// How a value that may be dropped is scored.
+struct Score {
+  double distance;     // exponent of the time to the next reader
+  bool withDependents; // whether what was dropped and needs it counts, as well as what it needs
+};
+constexpr Score kScores[] = {{0, false}, {0.25, false}, {0.5, false}, {2.0 / 3, false}, {1, false},
+                             {2, false}, {0.5, true},   {1, true},    {2, true}};
 
-/// The time that `op` takes, in units of a byte moved: the bytes of operands and results, and an eighth of the
-/// multiplications of two float32 matrices with so many elements, which other calls have within a small factor.
-int64_t costOf(Operation *op) {
-  double bytes = 0, product = 1;
-  unsigned matrices = 0;
-  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()), SmallVector<Value>(op->getResults()))) {
-    bytes += double(bytesOf(value));
-    if (ir::metaOf(value.getType()).rank() >= 2 && matrices < 3) {
-      ++matrices;
-      product *= double(bytesOf(value)) / 4;
+class Paper {
+public:
+  Paper(const ScheduleProblem &problem, int64_t limit, Score score)
+      : problem(problem), limit(limit), score(score), values(problem.bytes.size()), marks(values.size()) {
+    for (auto [number, op] : llvm::enumerate(problem.ops)) {
+      for (unsigned value : op.results)
+        values[value].maker = unsigned(number);
+      for (unsigned value : op.operands)
+        values[value].reads.push_back(unsigned(number));
+    }
+    for (auto [number, value] : llvm::enumerate(values))
+      if (value.maker != kNone)
+        for (unsigned operand : problem.ops[value.maker].operands)
+          values[operand].dependents.push_back(unsigned(number));
+    schedule.again.resize(problem.ops.size());
+  }
+
+  Schedule run() {
+    for (position = 0; position < problem.ops.size(); ++position)
+      runFirst(problem.ops[position]);
+    return std::move(schedule);
+  }
+
+private:
+  struct Value {
+    unsigned maker = kNone;
+    Numbers reads, dependents;
+    unsigned pins = 0; // operators that are about to read it
+    bool isHeld = false, isMade = false;
+  };
+
+  /// The first reader from the present position on.
+  std::optional<unsigned> nextRead(const Value &value) const {
+    const unsigned *found = llvm::lower_bound(value.reads, position);
+    return found == value.reads.end() ? std::nullopt : std::optional(*found);
+  }
+
+  void runFirst(const ScheduledOp &op) {
+    hold(op.operands);
+    int64_t bytes = 0;
+    for (unsigned number : op.results)
+      bytes += problem.bytes[number];
+    makeRoom(bytes - reusedBytes(op, bytes));
+    add(bytes, reusedBytes(op, bytes));
+    for (unsigned number : op.results)
+      values[number].isHeld = values[number].isMade = true;
+    ++position; // what nothing reads behind this operator goes
+    letGo(op.operands);
+    letGo(op.results);
+    --position;
+  }
+
+  void add(int64_t bytes, int64_t reused) {
+    live += bytes;
+    schedule.peak = std::max(schedule.peak, live - reused);
+  }
+
+  /// Bytes of operands that nothing reads behind this operator: its results may take their memory.
+  int64_t reusedBytes(const ScheduledOp &op, int64_t room) const {
+    if (!op.reusesOperands)
+      return 0;
+    int64_t reused = 0;
+    for (unsigned number : op.operands)
+      if (const Value &value = values[number]; value.pins == 1 && value.reads.back() <= position)
+        reused += problem.bytes[number];
+    return std::min(room, reused);
+  }
+
+  /// Has values in memory, and pins them.
+  void hold(llvm::ArrayRef<unsigned> numbers) {
+    for (unsigned number : numbers) {
+      if (!values[number].isHeld)
+        runAgain(number);
+      ++values[number].pins;
     }
   }
-  const bool isCall = !isa<ir::FusionOp>(op) && matrices == 3;
-  return int64_t(bytes + (isCall ? std::sqrt(product) / 8 : 0)) + 1;
-}
 
-/// Removes results that nothing reads from a kernel that was made again.
-void dropUnread(ir::FusionOp fusion) {
-  if (llvm::none_of(fusion->getResults(), [](Value result) { return result.use_empty(); }))
-    return;
-  Operation *yield = fusion.getBody().front().getTerminator();
-  SmallVector<Value> read, yields;
-  for (auto [result, yielded] : llvm::zip(fusion->getResults(), yield->getOperands()))
-    if (!result.use_empty()) {
-      read.push_back(result);
-      yields.push_back(yielded);
+  void runAgain(unsigned number) {
+    const ScheduledOp &op = problem.ops[values[number].maker];
+    hold(op.operands);
+    Numbers missing;
+    int64_t bytes = 0;
+    for (unsigned result : op.results)
+      if (!values[result].isHeld && (result == number || nextRead(values[result]))) {
+        missing.push_back(result);
+        bytes += problem.bytes[result];
+      }
+    makeRoom(bytes);
+    add(bytes, 0);
+    for (unsigned result : missing)
+      values[result].isHeld = true;
+    schedule.again[position].push_back({values[number].maker, missing});
+    schedule.cost += op.cost;
+    ++repetitions;
+    letGo(op.operands);
+  }
+
+  /// Unpins values, and drops what has no further reader.
+  void letGo(llvm::ArrayRef<unsigned> numbers) {
+    for (unsigned number : numbers) {
+      Value &value = values[number];
+      value.pins -= value.pins > 0;
+      if (value.isHeld && !value.pins && !nextRead(value) && !isNeededToCompute(number))
+        drop(number);
     }
-  OpBuilder builder(fusion);
-  auto made =
-      ir::FusionOp::create(builder, fusion.getLoc(), ValueRange(read).getTypes(), fusion.getInputs(), fusion.getAxes());
-  yield->setOperands(yields);
-  made.getBody().takeBody(fusion.getBody());
-  eraseUnread(made.getBody().front(), [](Operation *) { return true; });
-  for (auto [old, result] : llvm::zip(read, made.getOutputs()))
-    old.replaceAllUsesWith(result);
-  fusion->erase();
-}
+  }
+
+  void drop(unsigned number) {
+    values[number].isHeld = false;
+    live -= problem.bytes[number];
+  }
+
+  /// Whether a value that is not in memory, and has a reader, needs this one, which cannot be computed again.
+  bool isNeededToCompute(unsigned number) {
+    ++mark;
+    if (costOfAgain(number))
+      return false;
+    ++mark;
+    return isNeededBehind(number);
+  }
+
+  bool isNeededBehind(unsigned number) {
+    return llvm::any_of(values[number].dependents, [&](unsigned other) {
+      const Value &value = values[other];
+      if (value.isHeld || !value.isMade || marks[other] == mark)
+        return false;
+      marks[other] = mark;
+      return nextRead(value) || isNeededBehind(other);
+    });
+  }
+
+  /// The cost of all operators that must run to have the value again; none: it cannot be had.
+  std::optional<double> costOfAgain(unsigned number) {
+    const ScheduledOp &op = problem.ops[values[number].maker];
+    if (!op.mayRepeat)
+      return std::nullopt;
+    double cost = op.cost;
+    for (unsigned operand : op.operands) {
+      if (values[operand].isHeld || marks[operand] == mark)
+        continue;
+      marks[operand] = mark;
+      std::optional<double> more = costOfAgain(operand);
+      if (!more)
+        return std::nullopt;
+      cost += *more;
+    }
+    return cost;
+  }
+
+  /// The cost of all operators that must run after this one to have dropped values again that are read.
+  double costOfDependents(unsigned number) {
+    double cost = 0;
+    for (unsigned other : values[number].dependents) {
+      const Value &value = values[other];
+      if (value.isHeld || !value.isMade || marks[other] == mark)
+        continue;
+      marks[other] = mark;
+      const double behind = costOfDependents(other);
+      if (behind > 0 || nextRead(value))
+        cost += behind + problem.ops[value.maker].cost;
+    }
+    return cost;
+  }
+
+  /// Drops values until `bytes` fit, while any may go.
+  void makeRoom(int64_t bytes) {
+    while (bytes > limit - live && repetitions < kMostRepetitions * problem.ops.size()) {
+      unsigned best = kNone;
+      double least = std::numeric_limits<double>::infinity();
+      for (unsigned number = 0; number < values.size(); ++number)
+        if (std::optional<double> found = scoreOf(number); found && *found < least) {
+          best = number;
+          least = *found;
+        }
+      if (best == kNone)
+        return;
+      drop(best);
+    }
+  }
+
+  /// The lower, the rather the value may go; none: it must stay.
+  std::optional<double> scoreOf(unsigned number) {
+    const Value &value = values[number];
+    if (!value.isHeld || value.pins || problem.bytes[number] == 0)
+      return std::nullopt;
+    std::optional<unsigned> next = nextRead(value);
+    if (!next)
+      return std::nullopt;
+    ++mark;
+    std::optional<double> cost = costOfAgain(number);
+    if (!cost)
+      return std::nullopt;
+    if (score.withDependents)
+      *cost += costOfDependents(number);
+    return *cost / (double(problem.bytes[number]) * std::pow(*next - position + 1, score.distance));
+  }
+
+  const ScheduleProblem &problem;
+  const int64_t limit;
+  const Score score;
+  std::vector<Value> values;
+  std::vector<unsigned> marks; // values that the present walk has seen
+  unsigned mark = 0;
+  Schedule schedule;
+  int64_t live = 0;
+  unsigned position = 0;
+  size_t repetitions = 0;
+};
 
 } // namespace
 
-MemorySchedule::MemorySchedule(Block &block) : block(block) {
-  LiveBytes live(block);
-  for (Operation &op : block)
-    order.push_back(&op);
-  for (Operation *op : order)
-    for (OpResult result : op->getResults())
-      if (!isView(op) && !isa<ir::ConstantOp>(op) && !live.isKept(result)) {
-        itemOf[result] = unsigned(items.size());
-        items.push_back({result, bytesOf(result), {}, {}});
-      }
-  for (auto [number, op] : llvm::enumerate(order))
-    if (!isView(op))
-      for (unsigned item : itemsOf(op->getOperands()))
-        items[item].reads.push_back(unsigned(number));
-}
-
-/// The items whose memory the values show, each once.
-MemorySchedule::Items MemorySchedule::itemsOf(ValueRange values) const {
-  Items found;
-  for (Value value : values)
-    if (auto item = itemOf.find(rootOf(value)); item != itemOf.end() && !llvm::is_contained(found, item->second))
-      found.push_back(item->second);
-  return found;
-}
-
-/// The first reader from the present position on.
-std::optional<unsigned> MemorySchedule::nextRead(const Item &item) const {
-  const unsigned *found = llvm::lower_bound(item.reads, position);
-  return found == item.reads.end() ? std::nullopt : std::optional(*found);
-}
-
-void MemorySchedule::fit(int64_t bytes) {
-  limit = bytes;
-  for (Operation *op : order) {
-    if (!isView(op))
-      run(op);
-    ++position;
-  }
-  for (auto [operand, value] : reads)
-    operand->set(value);
-  eraseUnread(block, isView);
-  for (auto fusion : llvm::make_early_inc_range(block.getOps<ir::FusionOp>()))
-    dropUnread(fusion);
-}
-
-void MemorySchedule::run(Operation *op) {
-  Items operands = holdOperands(op, op);
-  Items results = itemsOf(op->getResults());
-  int64_t bytes = 0;
-  for (unsigned item : results)
-    bytes += items[item].bytes;
-  makeRoom(bytes - reusedBytes(op, operands));
-  live += bytes;
-  for (unsigned item : results) {
-    items[item].now = items[item].first;
-    items[item].isMade = true;
-  }
-  for (OpOperand &operand : op->getOpOperands())
-    if (Value now = presentOf(operand.get(), op); now != operand.get())
-      reads.push_back({&operand, now});
-  ++position; // what nothing reads behind this operator goes
-  letGo(operands);
-  letGo(results);
-  --position;
-}
-
-/// Bytes of operands of a kernel that nothing reads behind it: its results may take their memory.
-int64_t MemorySchedule::reusedBytes(Operation *op, llvm::ArrayRef<unsigned> operands) const {
-  auto fusion = dyn_cast<ir::FusionOp>(op);
-  if (!fusion || !fusion.getAxes().empty())
-    return 0;
-  int64_t room = 0, reused = 0;
-  for (Value result : op->getResults())
-    room += bytesOf(result);
-  for (unsigned number : operands)
-    if (const Item &item = items[number]; item.pins == 1 && item.reads.back() <= position)
-      reused += item.bytes;
-  return std::min(room, reused);
-}
-
-MemorySchedule::Items MemorySchedule::holdOperands(Operation *op, Operation *reader) {
-  Items operands = itemsOf(op->getOperands());
-  for (unsigned item : operands) {
-    if (!items[item].now)
-      computeAgain(item, reader);
-    ++items[item].pins;
-  }
-  return operands;
-}
-
-/// Unpins operands, and drops what has no further reader.
-void MemorySchedule::letGo(llvm::ArrayRef<unsigned> operands) {
-  for (unsigned number : operands) {
-    Item &item = items[number];
-    item.pins -= item.pins > 0;
-    if (item.now && !item.pins && !nextRead(item) && !isNeededToCompute(number))
-      drop(item);
-  }
-}
-
-void MemorySchedule::drop(Item &item) {
-  item.now = {};
-  live -= item.bytes;
-}
-
-/// Whether a value that is not in memory, and has a reader, needs this one, which cannot be computed again.
-bool MemorySchedule::isNeededToCompute(unsigned item) const {
-  if (mayRepeat(items[item].first.getOwner()))
-    return false;
-  for (auto [number, other] : llvm::enumerate(items)) {
-    llvm::DenseSet<unsigned> seen;
-    int64_t cost = 0;
-    if (!other.now && other.isMade && nextRead(other) && mayBeComputed(unsigned(number), seen, cost) &&
-        seen.contains(item))
-      return true;
-  }
-  return false;
-}
-
-bool MemorySchedule::mayBeComputed(unsigned item, llvm::DenseSet<unsigned> &seen, int64_t &cost) const {
-  Operation *made = items[item].first.getOwner();
-  if (!mayRepeat(made))
-    return false;
-  cost += costOf(made);
-  return llvm::all_of(itemsOf(made->getOperands()), [&](unsigned operand) {
-    return !seen.insert(operand).second || items[operand].now || mayBeComputed(operand, seen, cost);
-  });
-}
-
-/// Drops values until `bytes` fit, while any may go.
-void MemorySchedule::makeRoom(int64_t bytes) {
-  while (live + bytes > limit && repetitions < kMostRepetitions * order.size()) {
-    Item *best = nullptr;
-    double least = 0;
-    for (auto [number, item] : llvm::enumerate(items)) {
-      std::optional<unsigned> next = item.now && !item.pins ? nextRead(item) : std::nullopt;
-      llvm::DenseSet<unsigned> seen;
-      int64_t cost = 0;
-      if (!next || item.bytes == 0 || !mayBeComputed(unsigned(number), seen, cost))
-        continue;
-      const double score = double(cost) / (double(item.bytes) * (*next - position + 1));
-      if (!best || score < least) {
-        best = &item;
-        least = score;
-      }
-    }
-    if (!best)
-      return;
-    drop(*best);
-  }
-}
-
-void MemorySchedule::computeAgain(unsigned number, Operation *reader) {
-  Operation *made = items[number].first.getOwner();
-  Items operands = holdOperands(made, reader), results = itemsOf(made->getResults());
-  Items missing;
-  int64_t bytes = 0;
-  for (unsigned result : results)
-    if (!items[result].now && (result == number || nextRead(items[result]))) {
-      missing.push_back(result);
-      bytes += items[result].bytes;
-    }
-  makeRoom(bytes);
-  IRMapping mapping;
-  for (Value operand : made->getOperands())
-    mapping.map(operand, presentOf(operand, reader));
-  OpBuilder builder(reader);
-  Operation *again = builder.clone(*made, mapping);
-  ++repetitions;
-  live += bytes;
-  for (unsigned result : missing)
-    items[result].now = again->getResult(items[result].first.getResultNumber());
-  letGo(operands);
-}
-
-/// A value as it is in memory now, before `reader`.
-Value MemorySchedule::presentOf(Value value, Operation *reader) {
-  if (auto item = itemOf.find(value); item != itemOf.end())
-    return items[item->second].now;
-  Operation *view = value.getDefiningOp();
-  if (!view || !isView(view))
-    return value;
-  Value base = presentOf(view->getOperand(0), reader);
-  if (base == view->getOperand(0))
-    return value;
-  Value &made = views[{view, base}];
-  if (!made) {
-    OpBuilder builder(reader);
-    Operation *again = builder.clone(*view);
-    again->setOperand(0, base);
-    made = again->getResult(0);
-  }
-  return made;
+Schedule scheduleWithin(const ScheduleProblem &problem, int64_t limit) {
+  Schedule best = Paper(problem, std::numeric_limits<int64_t>::max(), kScores[0]).run(); // nothing runs again
+  auto order = [&](const Schedule &each) { return std::pair(std::max(each.peak, limit), each.cost); };
+  if (best.peak <= limit)
+    return best;
+  for (Score score : kScores)
+    if (Schedule found = Paper(problem, limit, score).run(); order(found) < order(best))
+      best = std::move(found);
+  return best;
 }
 
 } // namespace tess::compiler

@@ -10,10 +10,9 @@
 #include "eager/dispatch/Contiguous.h"
 #include "eager/eviction/Eviction.h"
 #include "eager/tensor/Queue.h"
+#include "ops/inference/Work.h"
 #include "runtime/threads/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <cmath>
 
 namespace tess::eager {
 
@@ -57,44 +56,17 @@ private:
   bool changes;
 };
 
-double bytesOf(const TensorImpl &tensor) {
-  double bytes = byteWidth(tensor.dtype());
-  for (int64_t size : tensor.shape())
-    bytes *= double(size);
-  return bytes;
-}
+/// Bytes of all elements.
+int64_t bytesOf(const TensorImpl &tensor) { return tensor.numElements() * byteWidth(tensor.dtype()); }
 
-bool isMatrix(const TensorImpl &tensor) { return tensor.rank() >= 2 && isDifferentiable(tensor.dtype()); }
-
-/// Multiplications of a call that may be a product of two arrays. The elements of the operands and the result have each
-/// size of M x K, K x N and M x N twice; batches and windows come out a bit off.
-double productsOf(const DispatchCall &call, const TensorImpl &result) {
-  switch (call.info().lowering) {
-  case Lowering::Library:
-  case Lowering::Sequential:
-  case Lowering::Compute:
-  case Lowering::Composite:
-    break;
-  default:
-    return 0;
-  }
-  if (call.operands.size() < 2 || !isMatrix(*call.operands[0].tensor) || !isMatrix(*call.operands[1].tensor))
-    return 0;
-  double elements = double(result.numElements());
-  for (const Operand &operand : call.operands.take_front(2))
-    elements *= double(operand.tensor->numElements());
-  return std::sqrt(elements);
-}
-
-/// Estimated picoseconds of a call on a core: what its bytes take, and its multiplications.
+/// Estimated picoseconds of a call on a core.
 double costOf(const DispatchCall &call, llvm::ArrayRef<TensorRef> results) {
-  constexpr double kPerByte = 100, kPerProduct = 20;
-  double bytes = 0;
+  Metas operands, metas;
   for (const Operand &operand : call.operands)
-    bytes += bytesOf(*operand.tensor);
+    operands.push_back(operand.tensor->meta());
   for (const TensorRef &result : results)
-    bytes += bytesOf(*result);
-  return kPerByte * bytes + (results.empty() ? 0 : kPerProduct * productsOf(call, *results.front()));
+    metas.push_back(result->meta());
+  return picosecondsOf(call.op, operands, metas);
 }
 
 llvm::Error runBy(const DispatchCall &call, Way way, Tensors &results) {
@@ -104,7 +76,7 @@ llvm::Error runBy(const DispatchCall &call, Way way, Tensors &results) {
 /// Whether the tensor is all of a storage that nothing else shows.
 bool isAlone(const TensorRef &result, llvm::ArrayRef<TensorRef> operands, llvm::ArrayRef<TensorRef> results) {
   auto shares = [&](const TensorRef &other) { return other != result && other->storageRef() == result->storageRef(); };
-  return result->isContiguous() && !result->offset() && double(result->storage().bytes()) == bytesOf(*result) &&
+  return result->isContiguous() && !result->offset() && int64_t(result->storage().bytes()) == bytesOf(*result) &&
          llvm::none_of(operands, shares) && llvm::none_of(results, shares);
 }
 

@@ -81,6 +81,13 @@ std::string text(llvm::ArrayRef<TensorMeta> metas) {
   return llvm::join(llvm::map_range(metas, [](const TensorMeta &meta) { return toString(meta); }), ", ");
 }
 
+double times(Sizes factors) {
+  double product = 1;
+  for (int64_t factor : factors)
+    product *= isNumber(factor) ? double(factor) : 0;
+  return product;
+}
+
 int64_t product(Sizes shape) {
   int64_t count = 1;
   for (int64_t size : shape)

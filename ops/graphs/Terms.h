@@ -61,6 +61,8 @@ template <typename Lists> IntList broadcastAll(const Lists &lists) {
 }
 /// The number of elements of a shape.
 int64_t product(Sizes shape);
+/// The product of numbers that int64 may not hold; 0 where one is a size that data or a run decides.
+double times(Sizes factors);
 
 /// An axis of `rank` ones, or axes, counted from the front.
 using shapes::fromFront;

@@ -185,6 +185,8 @@ using RegionRuleFn = llvm::Expected<llvm::SmallVector<CopyRegion, 4>> (*)(const 
                                                                           const Layout &result);
 /// The axis of a result that has the channels which operand 0 has along `axis`, whole and in order; -1: none.
 using ChannelRuleFn = int (*)(const OpDef &, llvm::ArrayRef<TensorMeta> operands, int axis, unsigned result);
+/// How many multiplications, each with an addition, the definition of the results has; 0 where data decides a size.
+using CountFn = double (*)(const OpDef &, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<TensorMeta> results);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
 /// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none
@@ -265,6 +267,8 @@ struct OpInfo {
   bool roundsToGrid;
   /// Whether a number of an attribute must fit the dtype of the result.
   bool fitsNumbers;
+  /// Of contractions; null for others.
+  CountFn multiplyAdds = nullptr;
   /// Null for rows of records.
   const OpOrigin *origin = nullptr;
   /// The functions of a library that compute it (ops/custom); null: there are none.

@@ -152,6 +152,7 @@ def Tess_AttentionOp : Tess_Op<"attention"> {
   let requires = [AttentionMaskFits];
   let dtypes = Promote<["query", "key", "value"]>;
   let lowering = Library<"attention">;
+  let multiplyAdds = ["product(#logsumexp)", "#key[-2]", "#query[-1] + #value[-1]"];
   defvar dot = (op<"sum", "axes=[-1]"> (op<"mul"> $dout, $out));
   defvar delta = (when<"given(dlogsumexp)"> (op<"sub"> dot, (op<"cast", "dtype=@query"> $dlogsumexp)), dot);
   defvar sums = AttentionSums.all;
@@ -182,6 +183,7 @@ def Tess_AttentionBackwardOp : Tess_Op<"attention_backward"> {
   let requires = [AttentionMaskFits];
   let dtypes = Promote<["query", "key", "value", "logsumexp", "delta", "dout"]>;
   let lowering = Library<"attention_backward">;
+  let multiplyAdds = ["product(without(#dout, len(#dout) - 1))", "#key[-2]", "3 * #query[-1] + 2 * #value[-1]"];
   defvar again = AttentionAgain<(same $delta)>;
   // The gradients by what arrives at dquery and dkey, of dscores; and by all that arrives, of the weights.
   defvar ofQuery = (op<"matmul", "transpose_y=true"> $ddquery, $key);

@@ -361,6 +361,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []> : BuiltByName<mnemonic, 
   list<Normal> normalised = []; // attributes in one form; default: axes are counted from the front (but of views)
   list<CopyRegion> copies = []; // of a Movement, in the order in which they are copied
   bit stochastic = 0;
+  list<string> multiplyAdds = []; // terms, over operands and results, whose product is the number of multiplications by definition
   string channels = "";        // a function of ops/inference/ChannelRules.h: where the axis of a quantized operand's channels goes; or
   string channelAxis = "";     // a term for that of axis i, -1 where the result has not these channels
   string quant = "";           // rounds: of a quantized operand 0, or of one on a grid, the result is computed in float32 and rounded to its grid

@@ -21,6 +21,9 @@ class ConvDims<int n> {
   string image = !cond(!eq(n, 1): "L", !eq(n, 2): "H, W", true: "D, H, W");
   string kernel = !cond(!eq(n, 1): "K", !eq(n, 2): "KH, KW", true: "KD, KH, KW");
   string target = !cond(!eq(n, 1): "OL", !eq(n, 2): "OH, OW", true: "OD, OH, OW");
+  // Those of each element of the result, or of x where each element adds to a window.
+  list<string> multiplyAdds = ["product(#out)", "product(without(#weight, 0))"];
+  list<string> transposedMultiplyAdds = ["product(#x)", "product(without(#weight, 0))"];
   dag attrs = (ins DefaultValuedAttr<DenseI64ArrayAttr, ones>:$strides,
                    DefaultValuedAttr<DenseI64ArrayAttr, zeros>:$padding,
                    DefaultValuedAttr<DenseI64ArrayAttr, ones>:$dilation, DefaultValuedAttr<SI64Attr, "1">:$groups);
@@ -57,6 +60,7 @@ class Conv<ConvDims d>
   let sampleRank = !add(d.rank, -1);
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), d.attrs);
   let shapeRule = "conv";
+  let multiplyAdds = d.multiplyAdds;
   let dtypes = Promote<["x", "weight"]>;
   let gradient = [(op<"conv" # d.name # "_backward_data", sameConv> $weight, $dout, $x),
                   (op<"conv" # d.name # "_backward_weight", sameConv> $x, $dout, $weight)];
@@ -71,6 +75,7 @@ class ConvBackwardData<ConvDims d>
   let arguments = !con((ins Tess_Float:$weight, Tess_Float:$dout, Tess_Float:$like), d.attrs);
   let shapes = "(O, I, *K), (N, O, *R), (N, C, *S) -> (N, C, *S)";
   let check = "convBackwardData";
+  let multiplyAdds = ["product(#dout)", "product(without(#weight, 0))"];
   let dtypes = Promote<["weight", "dout", "like"]>;
   let gradient = [(op<"conv" # d.name # "_backward_weight", sameConv> $dgrad, $dout, $weight),
                   (op<"conv" # d.name, sameConv> $dgrad, $weight), (none)];
@@ -85,6 +90,7 @@ class ConvBackwardWeight<ConvDims d>
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$dout, Tess_Float:$like), d.attrs);
   let shapes = "(N, C, *S), (N, O, *R), (O, I, *K) -> (O, I, *K)";
   let check = "convBackwardWeight";
+  let multiplyAdds = ["product(#dout)", "product(without(#like, 0))"];
   let dtypes = Promote<["x", "dout", "like"]>;
   let gradient = [(op<"conv" # d.name # "_backward_data", sameConv> $dgrad, $dout, $x),
                   (op<"conv" # d.name, sameConv> $x, $dgrad), (none)];
@@ -108,6 +114,7 @@ class ConvTranspose<ConvDims d>
                                         BindTime<"output_padding">,
                                         Doc<"output_padding", "rows added at the end of " # d.axes>]);
   let shapeRule = "convTranspose";
+  let multiplyAdds = d.transposedMultiplyAdds;
   let dtypes = Promote<["x", "weight"]>;
   let gradient = [(op<"conv" # d.name, sameConv> $dout, $weight),
                   (op<"conv" # d.name # "_backward_weight", sameConv> $dout, $x, $weight)];

@@ -26,6 +26,7 @@ def Tess_IntegerMatmulOp : IntegerOp<"integer_matmul", "matrix product of bytes,
   let arguments = (ins Tess_Byte:$x, Tess_Byte:$y, Optional<Tess_I32>:$x_zero, Optional<Tess_I32>:$y_zero,
                    DefaultValuedAttr<BoolAttr, "false">:$transpose_x, DefaultValuedAttr<BoolAttr, "false">:$transpose_y);
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N), ()?, ()? -> (*B, M, N)";
+  let multiplyAdds = ["product(#out)", "#x[$transpose_x ? -2 : -1]"];
   let check = "integerMatmul";
   let constraints = [exactDepth];
   let attrFacts = [Doc<"transpose_x", "swap the last two axes of x first">,
@@ -51,6 +52,7 @@ class IntegerConv<ConvDims d> : IntegerOp<"integer_conv" # d.name, d.word # " co
   let sampleRank = !add(d.rank, -1);
   let arguments = !con((ins Tess_Byte:$x, Tess_SignedByte:$weight, Optional<Tess_I32>:$x_zero), d.attrs);
   let shapeRule = "integerConv";
+  let multiplyAdds = d.multiplyAdds;
   let attrFacts = d.facts;
   let constraints = !listconcat(d.geometry, ["x_zero must have rank 0", exactDepth]);
   let oracle = Oracle<"tess_oracle.integer_conv(x, weight, x_zero, strides, padding, dilation, groups)">;
@@ -65,6 +67,7 @@ class IntegerConvTranspose<ConvDims d>
   let arguments = !con((ins Tess_Byte:$x, Tess_SignedByte:$weight, Optional<Tess_I32>:$x_zero), d.attrs,
                        (ins DefaultValuedAttr<DenseI64ArrayAttr, d.zeros>:$output_padding));
   let shapeRule = "integerConvTranspose";
+  let multiplyAdds = d.transposedMultiplyAdds;
   let attrFacts = !listconcat(d.facts, [Length<"output_padding", !add(d.rank, -2)>, Range<"output_padding", "0", "1e9">,
                                         BindTime<"output_padding">,
                                         Doc<"output_padding", "rows added at the end of " # d.axes>]);

@@ -16,6 +16,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N) -> (*B, M, N)";
   let dtypes = PromoteOr<["x", "y"], "dtype">;
   let lowering = Library<"matmul">;
+  let multiplyAdds = ["product(#out)", "#x[$transpose_x ? -2 : -1]"];
   let takesVectors = 1;
   let sharded = 1;
   let gradientRule = "matmul";
@@ -41,6 +42,7 @@ def Tess_AddProductsOp : Tess_Op<"add_products"> {
   let shapes = "(M, N), (T, K, M), (T, K, N) -> (M, N)";
   let dtypes = Promote<["sum", "x", "y"]>;
   let lowering = Library<"add_products">;
+  let multiplyAdds = ["product(#x)", "#y[-1]"];
   let inplace = ["sum=out"];
   let gradient = [(same $dout), (op<"matmul", "transpose_y=true"> $y, $dout), (op<"matmul"> $x, $dout)];
   let attrFacts = [Doc<"reverse", "begin with the last product">, BindTime<"reverse">];
@@ -59,6 +61,7 @@ def Tess_LinearOp : Tess_Op<"linear"> {
   let shapes = "(*B, I), (O, I), (O)? -> (*B, O)";
   let dtypes = Promote<["x", "weight", "bias"]>;
   let lowering = Composite<>;
+  let multiplyAdds = ["product(#out)", "#x[-1]"];
   // A vector is a row of a matrix.
   defvar row = (op<"matmul", "transpose_y=true"> (op<"expand_dims", "axis=[0]"> $x), $weight);
   defvar product = (when<"len(#x) == 1"> (op<"squeeze", "axis=[0]"> row), (op<"matmul", "transpose_y=true"> $x, $weight));

@@ -72,6 +72,7 @@ def Tess_QuantizedConv2dOp : Tess_Op<"quantized_conv2d", [AttrSizedOperandSegmen
   let dtypes = FromAttr<"dtype">;
   let lowering = Library<"quantized_conv2d">;
   let shapeRule = "quantizedConv";
+  let multiplyAdds = d.multiplyAdds;
   let constraints = !listconcat(d.geometry,
       !foreach(n, ["x_scale", "x_zero", "out_scale", "out_zero", "residual_scale", "residual_zero"], n # " must have rank 0"),
       ["weight_scale must have rank 0 to 1", "bias must have rank 0 to 1",

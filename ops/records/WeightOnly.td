@@ -45,6 +45,7 @@ def Tess_WeightOnlyLinearOp : Tess_Op<"weight_only_linear"> {
               "$group == 0 ? len(#scale) == 1 : len(#scale) == 2 && #scale[1] == (#x[-1] + $group - 1) // $group",
               "scale {scale}, x {x} and group {$group}">];
   let lowering = Library<"weight_only_linear">;
+  let multiplyAdds = ["product(#x)", "#weight[0]"];
   defvar rows = (op<"reshape", "shape=[-1, #weight[0]]"> $dout);
   let gradient = [(op<"reshape_like"> (op<"matmul"> (op<"cast", "dtype=f32"> rows), DequantizedWeight<>.all), $x), (none), (none),
                   (op<"sum", "axes=[0]"> rows)];

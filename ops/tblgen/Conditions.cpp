@@ -166,6 +166,20 @@ static void emitChannelAxis(const OpModel &op, const TermScope &scope, raw_ostre
      << axis.text << ");\n}\n";
 }
 
+/// The number of multiplications, over the operands of inference and the results.
+static void emitMultiplyAdds(const OpModel &op, const TermScope &ofOperands, raw_ostream &os) {
+  auto meta = [&](StringRef name) {
+    int result = op.resultIndex(name);
+    return result < 0 ? ofOperands.meta(name) : "results[" + std::to_string(result) + "]";
+  };
+  TermScope scope = {op, meta, ofOperands.given};
+  os << "double multiplyAdds([[maybe_unused]] const OpDef &op, [[maybe_unused]] llvm::ArrayRef<TensorMeta> operands,\n"
+        "                    [[maybe_unused]] llvm::ArrayRef<TensorMeta> results) {\n  return terms::times({";
+  for (const std::string &factor : op.strings("multiplyAdds"))
+    os << parseKind(scope, factor, Term::Int, "multiplyAdds must be numbers") << ", ";
+  os << "});\n}\n";
+}
+
 void emitConditions(const OpModel &op, raw_ostream &os) {
   auto meta = [&](StringRef name) { return operandMeta(op, name); };
   auto given = [&](StringRef name) { return isGiven(op, name); };
@@ -178,6 +192,8 @@ void emitConditions(const OpModel &op, raw_ostream &os) {
   emitRegions(op, scope, os);
   if (!op.text("channelAxis").empty())
     emitChannelAxis(op, scope, os);
+  if (!op.strings("multiplyAdds").empty())
+    emitMultiplyAdds(op, scope, os);
   std::vector<std::string> strided = op.strings("strided");
   if (op.text("order").empty() && strided.empty())
     return;

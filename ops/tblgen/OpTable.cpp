@@ -240,7 +240,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << precisionOf(op) << ", "
     << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank") << ", "
     << boolText(op.text("quant") == "rounds") << ", "
-    << boolText(any_of(op.attrs, [](const AttrModel &attr) { return attr.fit != "Free"; }));
+    << boolText(any_of(op.attrs, [](const AttrModel &attr) { return attr.fit != "Free"; })) << ", "
+    << (op.strings("multiplyAdds").empty() ? "nullptr" : "multiplyAdds");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -21,7 +21,7 @@ namespace {
 /// Fields that a record of a plug-in leaves as Base.td has them.
 constexpr StringLiteral kTexts[] = {"shapeRule", "order",     "check",       "boundRule", "gradientRule", "compute",
                                     "channels",  "oldKernel", "channelAxis", "onnx",      "flatWithout"};
-constexpr StringLiteral kLists[] = {"sizes",  "strided",  "requires", "constraints",
+constexpr StringLiteral kLists[] = {"sizes",  "strided",  "requires", "constraints", "multiplyAdds",
                                     "copies", "upgrades", "splits",   "normalised"};
 constexpr StringLiteral kBits[] = {"stochastic", "takesVectors"};
 

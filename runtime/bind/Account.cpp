@@ -1,5 +1,6 @@
 //===- Account.cpp - a bound program in facts -----------------------------===//
 #include "runtime/bind/Account.h"
+#include "ops/inference/Work.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/Stages.h"
 #include "runtime/schema/StepText.h"
@@ -37,6 +38,9 @@ llvm::StringRef nameOf(ValueKind kind) {
   }
   llvm_unreachable("every value has a kind");
 }
+
+/// A count beyond which int64 and JSON's numbers end.
+constexpr double kMostOperations = 0x1p53;
 
 /// One program that is no program in stages.
 class Part {
@@ -95,6 +99,7 @@ private:
                   {"nodes", numbers(nodes[index])},
                   {"operands", numbers(step.operands)},
                   {"results", numbers(step.results)},
+                  {"operations", operations(index)},
                   {"location", llvm::json::fixUTF8(step.location)},
                   {"choice", choices[index]}};
     if (step.kind == StepKind::Loop)
@@ -102,6 +107,24 @@ private:
     if (step.kind == StepKind::Kernel)
       object["code_bytes"] = int64_t(codeBytes(exe.images[step.image], exe.images[step.image].entries[step.entry]));
     return object;
+  }
+
+  /// Multiplications and additions of one execution; a loop's are not counted.
+  int64_t operations(size_t index) const {
+    const StepKind kind = exe.steps[index].kind;
+    double sum = 0;
+    if (kind != StepKind::Movement && kind != StepKind::Loop)
+      for (uint32_t number : nodes[index])
+        if (const ProgramNode &node = exe.nodes[number]; node.op)
+          sum += operationsOf(node.op, metasOf(node.operands), metasOf(node.results));
+    return int64_t(std::min(sum, kMostOperations));
+  }
+
+  Metas metasOf(llvm::ArrayRef<int32_t> numbers) const {
+    Metas metas;
+    for (int32_t number : numbers)
+      metas.push_back(commands.values[number]);
+    return metas;
   }
 
   Array steps() const {

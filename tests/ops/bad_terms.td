@@ -1,6 +1,6 @@
 // Terms that are wrong, of conditions, sizes, orders of axes and values in graphs, stop the generator.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/records/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -203,4 +203,8 @@ def Tess_BOp : Demands<"b", "true"> {
   let shapes = "";
   let shapeRule = "nonZero";
 }
+#endif
+// CHECK: error: b: multiplyAdds must be numbers, got '#out'
+#ifdef CASE_35
+def Tess_BOp : Plain<"b"> { let multiplyAdds = ["#x[0]", "#out"]; }
 #endif

@@ -9,7 +9,6 @@ from .explaining import call_text
 from .explanation.boundaries import add_boundaries
 from .explanation.facts import Facts
 from .explanation.memory import live_bytes, peak_of
-from .explanation.operations import add_operations
 from .explanation.page import write_page
 from .explanation.text import text_of
 from .explanation.timing import add_times, limits_of, work_of
@@ -44,7 +43,6 @@ class Explanation:
         self.launches, self.memory = account["launches"], account["memory"]
         self.passes = [tuple(each) for each in account["passes"]]
         self.rewrites = account["rewrites"]
-        add_operations(facts)
         self.apart = add_boundaries(facts, account["boundaries"])
         self.runs = add_times(facts, events)
 

@@ -54,7 +54,7 @@ class Step:
     choice: str  # the implementation of a library call, and the reason for it
     code_bytes: int
     launch: int  # the step whose launch it shares; its own number as a rule
-    operations: int = 0  # floating-point operations, of one execution
+    operations: int  # multiplications and additions, of one execution
     bytes: int = 0  # of its operands and results
     apart: tuple = ()  # reasons why it does not share a kernel with what it reads
     calls: int = 0  # executions in a run, where a profile says so
@@ -118,10 +118,10 @@ class Facts:
         operands, results = _moved(each["operands"], value), _moved(each["results"], value)
         numbers = {"nodes": _moved(each["nodes"], node), "operands": operands, "results": results}
         texts = {name: each[name] for name in ("kind", "name", "location", "choice")}
-        code = each.get("code_bytes", 0)
+        code, work = each.get("code_bytes", 0), each["operations"]
         held = sum(max(self.values[v].bytes, 0) for v in dict.fromkeys(operands + results))
         own = {"number": number, "part": len(self.shapes) - 1, "launch": number}
-        return Step(**own, **texts, **numbers, code_bytes=code, bytes=held)
+        return Step(**own, **texts, **numbers, code_bytes=code, operations=work, bytes=held)
 
     def _share_launches(self, batches, first):
         """Notes which kernels are one launch: the next ones behind the first of a batch."""
