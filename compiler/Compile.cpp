@@ -4,6 +4,7 @@
 #include "compiler/FirstDiagnostic.h"
 #include "compiler/PassClock.h"
 #include "compiler/Pipeline.h"
+#include "compiler/Reservation.h"
 #include "compiler/cache/CacheState.h"
 #include "compiler/cache/KernelCache.h"
 #include "compiler/lowering/ProgramLowering.h"
@@ -57,6 +58,10 @@ llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const C
   llvm::Expected<TargetSpec> target = TargetSpec::parse(options.target);
   if (!target)
     return target.takeError();
+  size_t operators = 0;
+  module.walk([&](mlir::Operation *) { ++operators; });
+  if (llvm::Error e = reserveForCompilation(operators))
+    return std::move(e);
   llvm::Expected<LoweredProgram> program = lower(module, options, *target);
   if (!program)
     return program.takeError();

@@ -38,10 +38,12 @@ bool mayRepeat(Operation *op) {
 /// Estimated picoseconds; of a kernel those of its operands and results.
 double costOf(Operation *op) {
   if (ir::infoOf(op))
-    return picosecondsOf(ir::opDefOf(op), ir::metasOf(op->getOperandTypes()), ir::metasOf(op->getResultTypes()));
+    return picosecondsOf(ir::opDefOf(op), ir::metasOf(op->getOperands()), ir::metasOf(op->getResults()));
   double picoseconds = 0;
-  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    picoseconds += picosecondsOf(ir::metaOf(type));
+  for (const TensorMeta &meta : ir::metasOf(op->getOperands()))
+    picoseconds += picosecondsOf(meta);
+  for (const TensorMeta &meta : ir::metasOf(op->getResults()))
+    picoseconds += picosecondsOf(meta);
   return picoseconds;
 }
 

@@ -22,7 +22,7 @@ from peers.table import beside  # noqa: E402
 MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording", "compiled_ops"]
 MODULES += ["training", "inference", "compile_time", "process", "thresholds", "executable_codecs"]
 MODULES += ["loops", "free_sizes", "fit_memory", "recurrent", "epochs", "ops_peers", "shared_cores"]
-MODULES += ["compiled", "int8", "memory", "quantized", "traced_module", "accuracy"]
+MODULES += ["compiled", "int8", "memory", "quantized", "traced_module", "accuracy", "fit_models"]
 
 
 def benchmarks():

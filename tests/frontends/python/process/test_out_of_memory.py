@@ -1,7 +1,11 @@
 """Memory that runs out is an exception that says what holds it, and leaves the process usable."""
 
+import ast
 import contextlib
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -193,3 +197,41 @@ def test_failures_beside_the_queue():
         _core.fail_allocation("cpu0", None)
     step.reset()
     assert step.run() == expected
+
+
+COMPILE_WITHOUT_ROOM = """
+import resource
+import numpy as np
+import tessera
+from tessera import jit
+
+x = tessera.Tensor(np.arange(6, dtype="float32").reshape(2, 3))
+step = jit.trace(lambda x: (x * 3.25 - x / 7.5).sum(axis=1), symbolic=True)
+with open("/proc/self/status") as file:
+    size = next(int(line.split()[1]) << 10 for line in file if line.startswith("VmSize"))
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (size + (32 << 20), before[1]))
+try:
+    step(x)
+except MemoryError as error:
+    print(str(error).splitlines()[0])
+resource.setrlimit(resource.RLIMIT_AS, before)
+print(step(x).numpy().tolist())
+"""
+
+
+def test_a_compilation_without_memory():
+    """LLVM would end the process."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILE_WITHOUT_ROOM],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "TESS_CACHE_DIR": ""},
+    )
+    first, second = done.stdout.splitlines()
+    must = "compile: the process must be able to take [0-9]+ MiB for the compilation, got"
+    assert re.match(must, first)
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    np.testing.assert_allclose(ast.literal_eval(second), (x * 3.25 - x / 7.5).sum(1), rtol=1e-6)
