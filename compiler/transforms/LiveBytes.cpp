@@ -24,7 +24,7 @@ Value rootOf(Value value) {
   return value;
 }
 
-static bool isCall(Operation *op) { return !isFusible(op) && !isView(op); }
+bool isCall(Operation *op) { return !isFusible(op) && !isView(op); }
 
 LiveBytes::LiveBytes(Block &block) {
   unsigned calls = 0;

@@ -17,6 +17,9 @@ constexpr int64_t kAssumedSize = 64;
 /// The value whose memory `value` shows: itself, or what a view is of.
 mlir::Value rootOf(mlir::Value value);
 
+/// Whether no generated kernel computes `op`: what it reads and gives is in memory.
+bool isCall(mlir::Operation *op);
+
 /// The operators of a block in their order, and the memory that each one finds in use.
 class LiveBytes {
 public:

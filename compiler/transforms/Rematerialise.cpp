@@ -29,6 +29,8 @@ using namespace mlir;
 constexpr unsigned kMaxPeaks = 16;
 /// Bytes of memory that are worth a vector instruction for 16 elements, and an operator more.
 constexpr int64_t kBytesOfInstruction = 1, kBytesOfOperator = 4096;
+/// The part of its bytes that writing a value is worth where a kernel would otherwise keep it in registers.
+constexpr int64_t kShareOfStore = 2;
 
 /// Whether `op` may run again: each element of its result depends on elements of its operands alone.
 bool isCheap(Operation *op) {
@@ -88,6 +90,14 @@ private:
            !needed.contains(rootOf(value));
   }
 
+  /// The value's bytes, and what it costs to write it for later readers alone: calls give and read what is in memory.
+  int64_t costOfKeeping(Value value) const {
+    const int64_t bytes = bytesOf(value);
+    auto isEarlierCall = [&](Operation *reader) { return isCall(reader) && live.isBefore(reader, boundary); };
+    const bool isStored = isCall(value.getDefiningOp()) || llvm::any_of(value.getUsers(), isEarlierCall);
+    return isStored ? bytes : bytes + bytes / kShareOfStore;
+  }
+
   /// Something later reads the value.
   void addRead(Value value) {
     if (!isOpen(value))
@@ -105,7 +115,7 @@ private:
     nodes[value] = node;
     Operation *made = value.getDefiningOp();
     const bool isCheapHere = isCheap(made), isOfView = rootOf(value) != value;
-    network.addEdge(node, kept, isOfView ? MinCut::kUnlimited : bytesOf(value));
+    network.addEdge(node, kept, isOfView ? MinCut::kUnlimited : costOfKeeping(value));
     network.addEdge(MinCut::kSource, node, isCheapHere ? costOf(made) : MinCut::kUnlimited);
     if (isCheapHere)
       for (Value operand : made->getOperands())

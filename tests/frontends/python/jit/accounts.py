@@ -72,7 +72,7 @@ def _steps(nodes, values):
         name = " ".join(nodes[number]["op"] for number in own)
         yield {"kind": "library" if is_call else "kernel", "name": name, "nodes": list(own),
                "operands": nodes[own[0]]["operands"], "results": nodes[own[-1]]["results"],
-               "location": values[nodes[first]["results"][0]]["location"],
+               "location": values[nodes[first]["results"][0]]["location"], "operations": 4096,
                "choice": "own:contract, 2 threads, by the rule" if is_call else ""}  # fmt: skip
         first = own[-1] + 1
 
