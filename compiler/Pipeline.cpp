@@ -37,7 +37,7 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   // After this pass nothing may move operators into or out of a kernel.
   func.addPass(createFuseElementwisePass(options.fuse, options.boundary));
   // After fusion, because the order of kernels is the order of launches.
-  func.addPass(createSinkUpdatesPass());
+  func.addPass(createSinkUpdatesPass({/*raise=*/options.memoryLimit.has_value()}));
   // After kernels have their order, because it decides what is in memory at a time.
   if (options.memoryLimit)
     func.addPass(createFitMemoryPass({*options.memoryLimit}));

@@ -13,8 +13,9 @@ namespace tess::compiler {
 namespace {
 
 /// Operators that run again for each one of the program, at most: beyond, the limit is too small.
-constexpr size_t kMostRepetitions = 16;
+constexpr size_t kMostRepetitions = 8;
 constexpr unsigned kNone = ~0u;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// How a value that may be dropped is scored.
 struct Score {
@@ -26,8 +27,10 @@ constexpr Score kScores[] = {{0, false}, {0.25, false}, {0.5, false}, {2.0 / 3, 
 
 class Paper {
 public:
-  Paper(const ScheduleProblem &problem, int64_t limit, Score score)
-      : problem(problem), limit(limit), score(score), values(problem.bytes.size()), marks(values.size()) {
+  /// `mostCost`: beyond it, the schedule is of no use.
+  Paper(const ScheduleProblem &problem, int64_t limit, Score score, double mostCost = kInfinity)
+      : problem(problem), limit(limit), score(score), mostCost(mostCost), values(problem.bytes.size()),
+        marks(values.size()) {
     for (auto [number, op] : llvm::enumerate(problem.ops)) {
       for (unsigned value : op.results)
         values[value].maker = unsigned(number);
@@ -42,8 +45,10 @@ public:
   }
 
   Schedule run() {
-    for (position = 0; position < problem.ops.size(); ++position)
+    for (position = 0; position < problem.ops.size() && !isHopeless(); ++position)
       runFirst(problem.ops[position]);
+    if (isHopeless())
+      schedule.peak = std::numeric_limits<int64_t>::max();
     return std::move(schedule);
   }
 
@@ -95,7 +100,7 @@ private:
   /// Has values in memory, and pins them.
   void hold(llvm::ArrayRef<unsigned> numbers) {
     for (unsigned number : numbers) {
-      if (!values[number].isHeld)
+      if (!values[number].isHeld && !isHopeless())
         runAgain(number);
       ++values[number].pins;
     }
@@ -121,12 +126,13 @@ private:
     letGo(op.operands);
   }
 
-  /// Unpins values, and drops what has no further reader.
+  /// Unpins values, and drops what nothing needs any more.
   void letGo(llvm::ArrayRef<unsigned> numbers) {
     for (unsigned number : numbers) {
       Value &value = values[number];
       value.pins -= value.pins > 0;
-      if (value.isHeld && !value.pins && !nextRead(value) && !isNeededToCompute(number))
+      ++mark;
+      if (value.isHeld && !value.pins && nextNeed(number) == kNone)
         drop(number);
     }
   }
@@ -136,52 +142,46 @@ private:
     live -= problem.bytes[number];
   }
 
-  /// Whether a value that is not in memory, and has a reader, needs this one, which cannot be computed again.
-  bool isNeededToCompute(unsigned number) {
-    ++mark;
-    if (costOfAgain(number))
-      return false;
-    ++mark;
-    return isNeededBehind(number);
-  }
-
-  bool isNeededBehind(unsigned number) {
-    return llvm::any_of(values[number].dependents, [&](unsigned other) {
-      const Value &value = values[other];
-      if (value.isHeld || !value.isMade || marks[other] == mark)
-        return false;
-      marks[other] = mark;
-      return nextRead(value) || isNeededBehind(other);
-    });
-  }
-
-  /// The cost of all operators that must run to have the value again; none: it cannot be had.
-  std::optional<double> costOfAgain(unsigned number) {
-    const ScheduledOp &op = problem.ops[values[number].maker];
-    if (!op.mayRepeat)
-      return std::nullopt;
-    double cost = op.cost;
-    for (unsigned operand : op.operands) {
-      if (values[operand].isHeld || marks[operand] == mark)
-        continue;
-      marks[operand] = mark;
-      std::optional<double> more = costOfAgain(operand);
-      if (!more)
-        return std::nullopt;
-      cost += *more;
-    }
-    return cost;
-  }
-
-  /// The cost of all operators that must run after this one to have dropped values again that are read.
-  double costOfDependents(unsigned number) {
-    double cost = 0;
+  /// The first operator from the present position on that reads the value, or one that was dropped and is computed from
+  /// it; kNone: there is none.
+  unsigned nextNeed(unsigned number) {
+    unsigned first = nextRead(values[number]).value_or(kNone);
     for (unsigned other : values[number].dependents) {
       const Value &value = values[other];
       if (value.isHeld || !value.isMade || marks[other] == mark)
         continue;
       marks[other] = mark;
-      const double behind = costOfDependents(other);
+      first = std::min(first, nextNeed(other));
+    }
+    return first;
+  }
+
+  /// The cost of all operators that must run to have the value again; infinite where it cannot be had, or costs more
+  /// than `most`.
+  double costOfAgain(unsigned number, double most = kInfinity) {
+    const ScheduledOp &op = problem.ops[values[number].maker];
+    double cost = op.mayRepeat ? op.cost : kInfinity;
+    for (unsigned operand : op.operands) {
+      if (cost > most)
+        return kInfinity;
+      if (values[operand].isHeld || marks[operand] == mark)
+        continue;
+      marks[operand] = mark;
+      cost += costOfAgain(operand, most - cost);
+    }
+    return cost;
+  }
+
+  /// The cost of all operators that must run after this one to have dropped values again that are read; above `most`
+  /// any number above it.
+  double costOfDependents(unsigned number, double most) {
+    double cost = 0;
+    for (unsigned other : values[number].dependents) {
+      const Value &value = values[other];
+      if (value.isHeld || !value.isMade || marks[other] == mark || cost > most)
+        continue;
+      marks[other] = mark;
+      const double behind = costOfDependents(other, most - cost);
       if (behind > 0 || nextRead(value))
         cost += behind + problem.ops[value.maker].cost;
     }
@@ -190,13 +190,13 @@ private:
 
   /// Drops values until `bytes` fit, while any may go.
   void makeRoom(int64_t bytes) {
-    while (bytes > limit - live && repetitions < kMostRepetitions * problem.ops.size()) {
+    while (bytes > limit - live && !isHopeless()) {
       unsigned best = kNone;
-      double least = std::numeric_limits<double>::infinity();
+      double least = kInfinity;
       for (unsigned number = 0; number < values.size(); ++number)
-        if (std::optional<double> found = scoreOf(number); found && *found < least) {
+        if (const double found = scoreOf(number, least); found < least) {
           best = number;
-          least = *found;
+          least = found;
         }
       if (best == kNone)
         return;
@@ -204,26 +204,29 @@ private:
     }
   }
 
-  /// The lower, the rather the value may go; none: it must stay.
-  std::optional<double> scoreOf(unsigned number) {
+  bool isHopeless() const { return schedule.cost > mostCost || repetitions >= kMostRepetitions * problem.ops.size(); }
+
+  /// The lower, the rather the value may go; infinite where it must stay, or is not below `least`.
+  double scoreOf(unsigned number, double least) {
     const Value &value = values[number];
     if (!value.isHeld || value.pins || problem.bytes[number] == 0)
-      return std::nullopt;
-    std::optional<unsigned> next = nextRead(value);
-    if (!next)
-      return std::nullopt;
+      return kInfinity;
     ++mark;
-    std::optional<double> cost = costOfAgain(number);
-    if (!cost)
-      return std::nullopt;
-    if (score.withDependents)
-      *cost += costOfDependents(number);
-    return *cost / (double(problem.bytes[number]) * std::pow(*next - position + 1, score.distance));
+    const unsigned next = nextNeed(number);
+    if (next == kNone)
+      return kInfinity;
+    const double weight = double(problem.bytes[number]) * std::pow(next - position + 1, score.distance);
+    ++mark;
+    double cost = costOfAgain(number, least * weight);
+    if (score.withDependents && cost < least * weight)
+      cost += costOfDependents(number, least * weight - cost);
+    return cost / weight;
   }
 
   const ScheduleProblem &problem;
   const int64_t limit;
   const Score score;
+  const double mostCost;
   std::vector<Value> values;
   std::vector<unsigned> marks; // values that the present walk has seen
   unsigned mark = 0;
@@ -240,9 +243,11 @@ Schedule scheduleWithin(const ScheduleProblem &problem, int64_t limit) {
   auto order = [&](const Schedule &each) { return std::pair(std::max(each.peak, limit), each.cost); };
   if (best.peak <= limit)
     return best;
-  for (Score score : kScores)
-    if (Schedule found = Paper(problem, limit, score).run(); order(found) < order(best))
+  for (Score score : kScores) {
+    const double mostCost = best.peak <= limit ? best.cost : kInfinity;
+    if (Schedule found = Paper(problem, limit, score, mostCost).run(); order(found) < order(best))
       best = std::move(found);
+  }
   return best;
 }
 

@@ -204,7 +204,9 @@ def SinkUpdatesPass : Pass<"tess-sink-updates", "::mlir::func::FuncOp"> {
     %p1 = tess.fusion %p, %dp ...
     %q1 = tess.fusion %q, %dq ...
     ```
+    With `raise`, each comes as early as it may instead, which shortens the lives of gradients.
   }];
+  let options = [Option<"raise", "raise", "bool", "false", "move them up, not to the end">];
 }
 
 def FitMemoryPass : Pass<"tess-fit-memory", "::mlir::func::FuncOp"> {

@@ -155,6 +155,33 @@ TEST_CASE("a value whose operator may not repeat stays while something needs it"
   }));
 }
 
+TEST_CASE("what several dropped values are made of is not made again for each of them") {
+  // Blocks with a shortcut: each sum is made of the one before, by a call and by a kernel.
+  ScheduleProblem problem;
+  Numbers sums = {addValue(problem, 8)}, products;
+  addOp(problem, {}, {sums[0]}, 1);
+  for (unsigned block = 0; block < 24; ++block) {
+    products.push_back(addValue(problem, 8));
+    addOp(problem, {sums.back()}, {products.back()}, 10);
+    const unsigned sum = addValue(problem, 8);
+    addOp(problem, {products.back(), sums.back()}, {sum}, 1);
+    sums.push_back(sum);
+  }
+  unsigned gradient = sums.back();
+  for (unsigned block = 24; block-- > 0;) {
+    const unsigned next = addValue(problem, 8);
+    addOp(problem, {gradient, products[block], sums[block]}, {next}, 20);
+    gradient = next;
+  }
+  const int64_t all = scheduleWithin(problem, 1 << 20).peak;
+  for (int64_t part : {2, 3, 4}) {
+    const Schedule schedule = scheduleWithin(problem, all / part);
+    CHECK(schedule.peak <= all / part);
+    requireOrder(problem, schedule);
+    CHECK(schedule.cost <= 24 * 11);
+  }
+}
+
 TEST_CASE("random graphs run in order, and take what the schedule says") {
   std::mt19937 random(7);
   auto below = [&](unsigned bound) { return random() % bound; };
