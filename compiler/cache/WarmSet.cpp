@@ -62,12 +62,7 @@ llvm::Error WarmSet::placeCode(Image &image) const {
   if (!code)
     return code.takeError();
   if (runsInPlace) {
-    struct Place {
-      std::shared_ptr<const Container> file;
-      std::string_view code;
-    };
-    auto place = std::make_shared<const Place>(file, std::string_view(*code));
-    image.mapped = {place, &place->code};
+    image.mapped = hold(*code, file);
   } else {
     image.bytes = code->str();
   }

@@ -37,8 +37,10 @@ struct ProgramOptions {
   /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
   std::function<llvm::Expected<llvm::StringRef>(llvm::StringRef tensor)> tensor;
   std::shared_ptr<void> keepAlive;
-  /// Called by each bind: an error when that memory no longer has its content, because the file was cut.
+  /// Called by each bind: an error when that memory no longer has its content, because the file was changed.
   std::function<llvm::Error()> check;
+  /// Told of constants that were copied or packed, and are read again by later bindings at most.
+  std::function<void(llvm::StringRef bytes)> giveBack;
   /// Kernels that replace the executable's images (tests).
   std::function<KernelFn(unsigned image, unsigned entry)> kernel;
 };
@@ -83,6 +85,8 @@ public:
   /// What the program was made of, its name in messages, and where it runs.
   const Executable &executable() const { return exe; }
   const std::string &name() const { return options.name; }
+  /// Error that ProgramOptions::check gives.
+  llvm::Error check() const { return options.check ? options.check() : llvm::Error::success(); }
   Device &device() const { return *options.device; }
   /// The operators that a kernel computes, of a step of the executable; found at the first call.
   const std::string &operatorsOf(const Step &step);
@@ -100,6 +104,8 @@ private:
   llvm::Error placeConstants();
   llvm::Error placeConstant(size_t index);
   llvm::Expected<llvm::StringRef> bytesOf(size_t constant) const;
+  /// Bytes that a constant takes in a packing, 0 where it is made already.
+  size_t bytesToPack(uint32_t index, const Packing &packing);
   /// A constant as `fill` writes it, made once for each packing.
   llvm::Expected<void *> packedConstant(uint32_t index, const Packing &packing,
                                         llvm::function_ref<llvm::Error(const void *from, void *to)> fill);

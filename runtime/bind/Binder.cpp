@@ -118,9 +118,8 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
 
 llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs,
                                                      const BindOptions &bindOptions) {
-  if (options.check)
-    if (llvm::Error error = options.check())
-      return std::move(error);
+  if (llvm::Error error = check())
+    return std::move(error);
   if (llvm::Error error = checkInputs(inputs))
     return std::move(error);
   return stages ? bindStages(inputs, bindOptions) : Binder(*this, bindOptions).run(inputs);

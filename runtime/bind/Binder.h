@@ -102,6 +102,7 @@ private:
                          tuning::Pick &picked) const;
   std::vector<PreparedRef> rowMajorKernels() const;
   std::vector<std::string> operandPackings(const Step &step, const PreparedKernel &kernel) const;
+  void makeRoomForConstants();
   llvm::Expected<void *> packedConstant(const Step &step, unsigned operand, const Packing &packing);
   llvm::Error addLibrary(const Step &step);
 

@@ -8,6 +8,7 @@
 #include "ops/vocabulary/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/Packing.h"
+#include "runtime/device/Allocator.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -68,7 +69,21 @@ llvm::Error Binder::prepareLibrary() {
   if (options.packing)
     packings = planPackings(exe, metas, layouts, storage.places, rowMajorKernels());
   bound->packedValues = unsigned(llvm::count_if(packings, [](const Packing &p) { return !p.text.empty(); }));
+  if (!exe.constants.empty())
+    makeRoomForConstants();
   return llvm::Error::success();
+}
+
+/// Lets packed constants take the place of what operators left that ran one by one.
+void Binder::makeRoomForConstants() {
+  uint64_t bytes = 0;
+  for (auto [step, picked] : llvm::zip(exe.steps, libraryKernels))
+    if (step.kind == StepKind::Library)
+      for (auto [index, value] : llvm::enumerate(step.operands))
+        if (const Packing packing = picked.kernel->inputPacking(index);
+            exe.values[value].kind == ValueKind::Constant && !packing.text.empty())
+          bytes += program.bytesToPack(uint32_t(exe.values[value].constant), packing);
+  program.device().allocator().makeRoom(bytes);
 }
 
 /// The packings in which the call gets its operands: those of their values, and for constants those that the call

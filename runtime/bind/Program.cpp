@@ -95,9 +95,11 @@ llvm::Error Program::placeConstants() {
   return llvm::Error::success();
 }
 
+static size_t rowMajorBytes(const TensorMeta &meta) { return size_t(meta.numElements() * byteWidth(meta.dtype)); }
+
 llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
   const ConstantDecl &decl = exe.constants[constant];
-  llvm::StringRef bytes = decl.bytes;
+  llvm::StringRef bytes = decl.content();
   if (!decl.tensor.empty()) {
     if (!options.tensor)
       return invalidArgument(options.name + ": tensor " + decl.tensor + " must come with the program, got none");
@@ -106,7 +108,7 @@ llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
       return found.takeError();
     bytes = *found;
   }
-  size_t size = size_t(decl.meta.numElements() * byteWidth(decl.meta.dtype));
+  const size_t size = rowMajorBytes(decl.meta);
   if (bytes.size() != size)
     return makeError(ErrorCode::DataLoss, options.name + ": tensor " + decl.tensor + " of " + toString(decl.meta) +
                                               " must have " + llvm::Twine(size) + " bytes, got " +
@@ -114,7 +116,7 @@ llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
   return bytes;
 }
 
-/// Copies a constant to device memory, unless the device can read it where it is and it is aligned.
+/// Copies a constant to device memory, unless the device can read it where somebody holds it and it is aligned.
 llvm::Error Program::placeConstant(size_t index) {
   const ConstantDecl &decl = exe.constants[index];
   llvm::StringRef bytes;
@@ -122,7 +124,9 @@ llvm::Error Program::placeConstant(size_t index) {
     return error;
   size_t size = bytes.size();
   totalConstantBytes += size;
-  if (options.device->hostAccessible() && !decl.tensor.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0) {
+  const bool isHeld = decl.held || !decl.tensor.empty();
+  if (options.device->hostAccessible() && isHeld &&
+      reinterpret_cast<uintptr_t>(bytes.data()) % kConstantAlignment == 0) {
     constants[index] = const_cast<char *>(bytes.data());
     return llvm::Error::success();
   }
@@ -131,7 +135,20 @@ llvm::Error Program::placeConstant(size_t index) {
     return buffer.takeError();
   constants[index] = (*buffer)->data();
   constantBuffers[index] = std::move(*buffer);
-  return options.device->defaultStream().copyIn(constants[index], bytes.data(), size);
+  if (llvm::Error error = options.device->defaultStream().copyIn(constants[index], bytes.data(), size))
+    return error;
+  if (options.giveBack)
+    options.giveBack(bytes);
+  return llvm::Error::success();
+}
+
+static size_t packedBytes(const TensorMeta &meta, const Packing &packing) {
+  return packing.constantBytes ? packing.constantBytes : rowMajorBytes(meta);
+}
+
+size_t Program::bytesToPack(uint32_t index, const Packing &packing) {
+  std::lock_guard<std::mutex> lock(packedMutex);
+  return packedConstants.count({index, packing.text}) ? 0 : packedBytes(exe.constants[index].meta, packing);
 }
 
 llvm::Expected<void *> Program::packedConstant(uint32_t index, const Packing &packing,
@@ -141,8 +158,7 @@ llvm::Expected<void *> Program::packedConstant(uint32_t index, const Packing &pa
   if (buffer)
     return buffer->data();
   const TensorMeta &meta = exe.constants[index].meta;
-  const size_t plain = size_t(meta.numElements() * byteWidth(meta.dtype));
-  const size_t size = packing.constantBytes ? packing.constantBytes : plain;
+  const size_t size = packedBytes(meta, packing);
   llvm::Expected<BufferRef> made = Buffer::allocate(*options.device, size);
   if (!made)
     return made.takeError();
@@ -150,6 +166,8 @@ llvm::Expected<void *> Program::packedConstant(uint32_t index, const Packing &pa
     return std::move(error);
   totalConstantBytes += size;
   buffer = std::move(*made);
+  if (options.giveBack)
+    options.giveBack({static_cast<const char *>(constants[index]), rowMajorBytes(meta)});
   return buffer->data();
 }
 

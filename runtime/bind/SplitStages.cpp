@@ -192,7 +192,7 @@ static void shareConstants(Executable &exe, llvm::MutableArrayRef<StageBuilder> 
     for (int32_t number : stage.constantsOf) {
       ConstantDecl &own = exe.constants[number];
       bool isLast = --readers[number] == 0 && !isKept[number];
-      stage.out.exe.constants.push_back({own.meta, isLast ? std::move(own.bytes) : own.bytes, own.tensor});
+      stage.out.exe.constants.push_back({own.meta, isLast ? std::move(own.bytes) : own.bytes, own.tensor, own.held});
     }
 }
 

@@ -326,6 +326,7 @@ void Allocator::trim() {
     mine->flush();
   std::lock_guard<std::mutex> lock(mutex);
   trimLocked();
+  source.trim();
 }
 
 /// The error for a request that found no memory. The mutex must be held.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "ops/operator/OpDef.h"
+#include "runtime/schema/HeldBytes.h"
 #include "runtime/schema/Image.h"
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/STLExtras.h"
@@ -153,6 +154,11 @@ struct ConstantDecl {
   /// Raw row-major bytes; empty when `tensor` names a section of the container.
   std::string bytes;
   std::string tensor;
+  /// Instead of `bytes`: where others have them.
+  HeldBytes held = nullptr;
+
+  /// The bytes, from `held` or `bytes`.
+  llvm::StringRef content() const { return held ? llvm::StringRef(*held) : llvm::StringRef(bytes); }
 };
 
 /// An input of the program: an argument of a call, or state.

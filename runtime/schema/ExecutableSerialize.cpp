@@ -107,7 +107,7 @@ static void write(const Step &step, pb::Step &out) {
 static void write(const ConstantDecl &constant, pb::Constant &out) {
   out.set_dtype(uint32_t(constant.meta.dtype));
   out.mutable_shape()->Assign(constant.meta.shape.begin(), constant.meta.shape.end());
-  out.set_content(constant.bytes);
+  out.set_content(constant.content().data(), constant.content().size());
   out.set_tensor(constant.tensor);
 }
 

@@ -39,7 +39,7 @@ template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
 }
 template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash, x.abi, x.kind); }
 template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
-template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, x.bytes, x.tensor); }
+template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, a.content(x), x.tensor); }
 template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbol); }
 template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.value, x.dtype, x.dims, x.initial); }
 template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
@@ -72,6 +72,7 @@ public:
   std::string out;
 
   void operator()(const auto &...values) { (value(values), ...); }
+  static llvm::StringRef content(const ConstantDecl &constant) { return constant.content(); }
 
 private:
   template <typename T> void raw(T number) { out.append(reinterpret_cast<const char *>(&number), sizeof number); }
@@ -80,10 +81,11 @@ private:
   void value(T number) {
     raw(number);
   }
-  void value(const std::string &text) {
+  void value(llvm::StringRef text) {
     raw(uint32_t(text.size()));
     out += text;
   }
+  void value(const std::string &text) { value(llvm::StringRef(text)); }
   void value(DType dtype) { // the number of parameters is of this process, their text is not
     raw(uint8_t(kindOf(dtype)));
     if (isQuantized(dtype))
@@ -164,6 +166,7 @@ public:
   bool isWhole() const { return ok && rest.empty(); }
 
   void operator()(auto &...values) { (value(values), ...); }
+  static std::string &content(ConstantDecl &constant) { return constant.bytes; }
 
 private:
   llvm::StringRef take(size_t count) {

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/schema/HeldBytes.h"
 #include "runtime/schema/KernelAbi.h"
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +57,7 @@ struct Image {
   uint32_t abi = kKernelAbi;
   ImageKind kind = ImageKind::Loops;
   /// Instead of `bytes`: code in memory that is executable already, such as a mapped file, and lives as long as this.
-  std::shared_ptr<const std::string_view> mapped = nullptr;
+  HeldBytes mapped = nullptr;
 
   /// The code, from `mapped` or `bytes`.
   std::string_view code() const { return mapped ? *mapped : std::string_view(bytes); }

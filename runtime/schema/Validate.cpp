@@ -103,9 +103,9 @@ llvm::Error Validator::constants() {
     if (!byteSize(constant.meta, bytes))
       return bad("constant " + llvm::Twine(index) + " must have a shape that fits memory, got " +
                  toString(constant.meta));
-    if (constant.tensor.empty() && constant.bytes.size() != size_t(bytes))
+    if (constant.tensor.empty() && constant.content().size() != size_t(bytes))
       return bad("constant " + llvm::Twine(index) + " of " + toString(constant.meta) + " must have " +
-                 llvm::Twine(bytes) + " bytes, got " + llvm::Twine(constant.bytes.size()));
+                 llvm::Twine(bytes) + " bytes, got " + llvm::Twine(constant.content().size()));
   }
   return llvm::Error::success();
 }

@@ -93,11 +93,15 @@ public:
 
   void output(const std::string &name, int value, int donates = -1) { exe.outputs.push_back({name, value, donates}); }
 
-  llvm::Expected<runtime::ProgramRef> tryCreate(runtime::Device *device = nullptr) {
+  runtime::ProgramOptions options() const {
     runtime::ProgramOptions options;
     options.name = "test";
-    options.device = device;
     options.kernel = [functions = functions](unsigned image, unsigned) { return functions[image]; };
+    return options;
+  }
+  llvm::Expected<runtime::ProgramRef> tryCreate(runtime::Device *device = nullptr) {
+    runtime::ProgramOptions options = this->options();
+    options.device = device;
     return runtime::Program::create(exe, std::move(options));
   }
   runtime::ProgramRef create(runtime::Device *device = nullptr) { return get(tryCreate(device)); }

@@ -324,6 +324,30 @@ TEST_CASE("a packed constant is made once for all bindings and counted in the pl
   CHECK(two->memory().constants == 2 * own);
 }
 
+TEST_CASE("a held constant is read where it is, and given back once it is packed") {
+  HostTensor weight = randomF32({32, 32, 3, 3}, 7);
+  const size_t size = size_t(weight.meta.numElements()) * sizeof(float);
+  auto held = holdCopy({static_cast<const char *>(weight.data()), size});
+  for (bool isAligned : {true, false}) {
+    Chain chain(32);
+    ConstantDecl &decl = chain.program.exe.constants[0];
+    const std::string shifted = std::string(1, ' ') + std::string(*held);
+    decl.bytes.clear();
+    decl.held = isAligned ? held : hold(llvm::StringRef(shifted).drop_front(), nullptr);
+    const ChainResult plain = runChain(chain, false);
+    checkSame(plain, runChain(chain, true));
+    std::vector<llvm::StringRef> givenBack;
+    ProgramOptions options = chain.program.options();
+    options.giveBack = [&](llvm::StringRef bytes) { givenBack.push_back(bytes); };
+    ProgramRef program = get(Program::create(chain.program.exe, std::move(options)));
+    CHECK(givenBack.size() == (isAligned ? 0 : 1)); // copied, so not read again
+    for (int i = 0; i < 2; ++i)
+      get(program->bind({f32({kBatch, 32, kSize, kSize})}));
+    CHECK(givenBack.size() == (isAligned ? 1 : 2)); // packed for both bindings
+    CHECK((givenBack.front().data() == decl.held->data() && givenBack.front().size() == size));
+  }
+}
+
 TEST_CASE("a library step reads row-major operands only") {
   TestProgram p;
   int x = p.input("x", DType::Float32, {2, 3}), y = p.input("y", DType::Float32, {2, 3});
