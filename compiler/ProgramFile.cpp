@@ -4,7 +4,7 @@
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
 
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace tess::runtime;
 
@@ -15,15 +15,16 @@ using Tensors = std::vector<ir::Graph::TensorRef>;
 
 /// Replaces the bytes of constants that equal a tensor of the graph by its name, so that the file holds them once.
 void shareTensors(Executable &executable, const Tensors &tensors) {
-  llvm::StringMap<llvm::StringRef> sectionOf; // bytes -> section
+  llvm::DenseMap<llvm::StringRef, llvm::StringRef> sectionOf; // bytes -> section
   for (const ir::Graph::TensorRef &tensor : tensors)
-    sectionOf.try_emplace(tensor.bytes, tensor.name);
+    sectionOf.try_emplace(*tensor.bytes, tensor.name);
   for (ConstantDecl &constant : executable.constants) {
-    auto found = sectionOf.find(constant.bytes);
+    auto found = sectionOf.find(constant.content());
     if (found == sectionOf.end())
       continue;
     constant.tensor = found->second.str();
     constant.bytes.clear();
+    constant.held = nullptr;
   }
 }
 
@@ -61,43 +62,45 @@ llvm::Expected<WrittenProgram> writeProgram(llvm::StringRef path, const ir::Grap
   for (const auto &[key, text] : metadata)
     sections.push_back({SectionKind::Meta, key, text});
   for (const ir::Graph::TensorRef &tensor : tensors)
-    sections.push_back({SectionKind::Tensor, tensor.name, tensor.bytes});
+    sections.push_back({SectionKind::Tensor, tensor.name, *tensor.bytes});
   WrittenProgram written{ir::summarize(graph), {}};
   if (llvm::Error error = opened("dump", writeContainer(path, sections, &written.file)))
     return std::move(error);
   return written;
 }
 
-static llvm::Expected<ir::Graph> graphOf(const Container &file, Metadata *metadata) {
+static llvm::Expected<ir::Graph> graphOf(const std::shared_ptr<Container> &file, Metadata *metadata) {
   Tensors tensors;
-  for (const Container::Section &section : file.sections()) {
+  for (const Container::Section &section : file->sections()) {
     if (section.kind != SectionKind::Tensor && section.kind != SectionKind::Meta)
       continue;
-    llvm::Expected<llvm::StringRef> bytes = file.read(section.kind, section.name);
+    llvm::Expected<llvm::StringRef> bytes = file->read(section.kind, section.name);
     if (!bytes)
       return bytes.takeError();
     if (section.kind == SectionKind::Tensor)
-      tensors.push_back({section.name, {}, bytes->str()});
+      tensors.push_back({section.name, {}, hold(*bytes, file)});
     else if (metadata)
       (*metadata)[section.name] = bytes->str();
   }
-  llvm::Expected<llvm::StringRef> bytes = file.read(SectionKind::Graph, "");
+  llvm::Expected<llvm::StringRef> bytes = file->read(SectionKind::Graph, "");
   if (!bytes)
     return bytes.takeError();
   llvm::Expected<ir::Graph> graph = ir::Graph::parse(*bytes, tensors);
   if (!graph)
-    return opened(file.path(), graph.takeError());
+    return opened(file->path(), graph.takeError());
+  return graph;
+}
+
+llvm::Expected<ir::Graph> readGraph(const std::shared_ptr<Container> &file, Metadata *metadata) {
+  llvm::Expected<ir::Graph> graph = graphOf(file, metadata);
+  if (!graph)
+    return file->causeOf(graph.takeError());
   return graph;
 }
 
 llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
-  auto container = Container::open(path);
-  if (!container)
-    return container.takeError();
-  llvm::Expected<ir::Graph> graph = graphOf(**container, metadata);
-  if (!graph)
-    return (*container)->causeOf(graph.takeError());
-  return graph;
+  llvm::Expected<std::shared_ptr<Container>> file = Container::open(path);
+  return file ? readGraph(*file, metadata) : file.takeError();
 }
 
 } // namespace tess::compiler

@@ -31,7 +31,8 @@ llvm::Expected<WrittenProgram> writeProgram(llvm::StringRef path, const ir::Grap
                                             llvm::ArrayRef<std::string> targets, const Metadata &metadata = {},
                                             CompileOptions options = {});
 /// The graph of a file, and its metadata where `metadata` is not null. DataLoss says what is wrong with a damaged or
-/// foreign file.
+/// foreign file. Large constants stay in the file, which is mapped as long as they are used.
 llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata = nullptr);
+llvm::Expected<ir::Graph> readGraph(const std::shared_ptr<runtime::Container> &file, Metadata *metadata = nullptr);
 
 } // namespace tess::compiler

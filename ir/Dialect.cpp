@@ -1,5 +1,6 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/Contents.h"
 #include "ir/OpParts.h"
 #include "ir/Types.h"
 #include "ops/graphs/Control.h"
@@ -46,6 +47,7 @@ void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
 
 void TessDialect::initialize() {
   addTypes<LowBitType, QuantizedType>();
+  addInterfaces<ContentHolders>();
   addOperations<ConstantOp, CustomOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
 #include "ir/OpParts.inc"
 }

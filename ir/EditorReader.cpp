@@ -1,4 +1,5 @@
 //===- EditorReader.cpp - a graph as nodes --------------------------------===//
+#include "ir/Contents.h"
 #include "ir/Dialect.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphEditor.h"
@@ -7,7 +8,6 @@
 #include "ir/Types.h"
 #include "ops/vocabulary/SizeExpr.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -43,11 +43,6 @@ public:
   }
 
 private:
-  static std::string bytesOf(DenseResourceElementsAttr content) {
-    ArrayRef<char> raw = content.getRawHandle().getBlob()->getData();
-    return std::string(raw.data(), raw.size());
-  }
-
   void readArgument(BlockArgument argument) {
     unsigned index = argument.getArgNumber();
     std::string name = func.getArgAttrOfType<StringAttr>(index, kNameAttr).str();
@@ -56,7 +51,8 @@ private:
     for (auto [size, dim] : llvm::zip(meta.shape, axes))
       size = size == kUnknown && dim >= 0 ? sizes::symbol(dims[dim]) : size;
     auto initial = func.getArgAttrOfType<DenseResourceElementsAttr>(index, kInitialAttr);
-    NodeRef node = initial ? Node::constant(name, meta, bytesOf(initial), Node::Kind::State) : Node::input(name, meta);
+    NodeRef node =
+        initial ? Node::constant(name, meta, bytesOf(initial).str(), Node::Kind::State) : Node::input(name, meta);
     values[argument] = node->var();
     if (!initial)
       inputs.push_back(std::move(node));
@@ -73,7 +69,7 @@ private:
   llvm::Error readOperation(Operation &op) {
     if (auto constant = dyn_cast<ConstantOp>(op)) {
       auto content = cast<DenseResourceElementsAttr>(constant.getValue());
-      NodeRef node = Node::constant(constant.getKey(), metaOf(content.getType()), bytesOf(content));
+      NodeRef node = Node::constant(constant.getKey(), metaOf(content.getType()), bytesOf(content).str());
       values[constant.getOut()] = node->var();
       return llvm::Error::success();
     }

@@ -1,5 +1,6 @@
 //===- GraphBuilder.cpp - programs without MLIR headers -------------------===//
 #include "ir/GraphBuilder.h"
+#include "ir/Contents.h"
 #include "ir/Dialect.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
@@ -61,17 +62,16 @@ int GraphBuilder::dim(NamedDim dim) {
   return int(state->dims.size()) - 1;
 }
 
-/// A resource that holds a copy of `bytes`.
 static DenseResourceElementsAttr contentOf(PooledContext &context, StringRef key, const TensorMeta &meta,
-                                           StringRef bytes) {
-  if (bytes.size() > 4096)
+                                           const Content &content) {
+  if (isLarge(content.bytes.size()))
     context.retire();
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
-  return DenseResourceElementsAttr::get(typeOf(context.get(), meta), key, std::move(blob));
+  RankedTensorType type = typeOf(context.get(), meta);
+  return content.holder ? contentOf(type, key, content.holder) : contentOf(type, key, content.bytes);
 }
 
 GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, ArrayRef<int> dims,
-                                        std::optional<StringRef> initial) {
+                                        const std::optional<Content> &initial) {
   OpBuilder &b = state->builder;
   SmallVector<int64_t> dimIndices(dims.begin(), dims.end());
   dimIndices.resize(meta.rank(), -1);
@@ -91,9 +91,9 @@ void GraphBuilder::setLayout(Value input, MemoryLayout layout) {
                                                                                     layoutAttr(state->builder, layout));
 }
 
-GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
+GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, const Content &content, StringRef name) {
   OpBuilder &b = state->builder;
-  auto value = contentOf(graph.impl().context, name.empty() ? "constant" : name, meta, bytes);
+  auto value = contentOf(graph.impl().context, name.empty() ? "constant" : name, meta, content);
   auto op = ConstantOp::create(b, b.getUnknownLoc(), value.getType(), value, b.getStringAttr(name));
   return state->add(op.getOut(), meta);
 }

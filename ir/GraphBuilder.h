@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ops/operator/OpDef.h"
+#include "runtime/schema/HeldBytes.h"
 
 #include <memory>
 #include <optional>
@@ -50,7 +51,7 @@ public:
   struct TensorRef {
     std::string name;
     TensorMeta meta;
-    std::string bytes;
+    runtime::HeldBytes bytes;
   };
   /// The graph section of a file (ir/proto); appends to `tensors` the constants that the section refers to by name.
   /// ResourceExhausted above 2 GiB.
@@ -81,6 +82,16 @@ enum class MemoryLayout : uint8_t {
   Strided,
 };
 
+/// Row-major bytes of a tensor, which a graph copies, unless somebody holds them who never changes them.
+struct Content {
+  llvm::StringRef bytes;
+  runtime::HeldBytes holder = nullptr;
+
+  Content(const std::string &bytes) : bytes(bytes) {}
+  Content(llvm::StringRef bytes) : bytes(bytes) {}
+  Content(runtime::HeldBytes holder) : bytes(*holder), holder(std::move(holder)) {}
+};
+
 /// Builds one graph, from its inputs to its outputs. Not thread-safe.
 class GraphBuilder {
 public:
@@ -93,15 +104,15 @@ public:
   /// Declares a named dimension; returns its index for input().
   int dim(NamedDim dim);
   /// An input. `dims`: per axis the index of a named dimension, or -1 (the meta's size; anonymous when kUnknown).
-  /// `initial`: row-major bytes of state, which the program keeps between runs: one output donates it, all dimensions
+  /// `initial`: of state, which the program keeps between runs: one output donates it, all dimensions
   /// are known, and it comes after the inputs that a call gives.
   Value input(llvm::StringRef name, const TensorMeta &meta, llvm::ArrayRef<int> dims = {},
-              std::optional<llvm::StringRef> initial = std::nullopt);
+              const std::optional<Content> &initial = std::nullopt);
   /// `input` lies so; otherwise it is row-major. For programs whose caller lays out kernel operands itself, as those of
   /// output().
   void setLayout(Value input, MemoryLayout layout);
-  /// A constant; `bytes` row-major. `name` may be empty (parameters have their dotted path).
-  Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
+  /// A constant. `name` may be empty (parameters have their dotted path).
+  Value constant(const TensorMeta &meta, const Content &content, llvm::StringRef name = "");
   /// Appends an operator and returns its results in order, hidden ones too; the inference error, with `location`, when
   /// the operands do not fit. `location`: "train.py:12 (net.conv1)".
   llvm::Expected<llvm::SmallVector<Value, 4>> apply(const OpDef &op, llvm::ArrayRef<Value> operands,

@@ -5,6 +5,7 @@
 // again.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/Contents.h"
 #include "ir/Dialect.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphFeatures.h"
@@ -19,7 +20,6 @@
 #include "ops/vocabulary/SizeExpr.h"
 #include "runtime/schema/MessageParse.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -29,9 +29,6 @@ namespace tess::ir {
 namespace {
 
 llvm::Error damaged(const Twine &what) { return makeError(ErrorCode::DataLoss, "graph: " + what); }
-
-/// Constants up to this size stay in the graph section.
-constexpr size_t kInlineBytes = 4096;
 
 void writeMeta(const TensorMeta &meta, proto::Meta &out) {
   out.set_dtype(shortName(meta.dtype).str());
@@ -119,12 +116,13 @@ private:
   void writeContent(DenseResourceElementsAttr content, proto::Constant &constant) {
     TensorMeta meta = metaOf(content.getType());
     writeMeta(meta, *constant.mutable_meta());
-    ArrayRef<char> raw = content.getRawHandle().getBlob()->getData();
-    if (raw.size() <= kInlineBytes) {
+    StringRef raw = bytesOf(content);
+    if (!isLarge(raw.size())) { // it stays in the graph section
       constant.set_data(raw.data(), raw.size());
     } else {
       constant.set_tensor("t" + std::to_string(tensors.size()));
-      tensors.push_back({constant.tensor(), meta, std::string(raw.data(), raw.size())});
+      runtime::HeldBytes held = holderOf(content);
+      tensors.push_back({constant.tensor(), meta, held ? held : runtime::holdCopy(raw)});
     }
   }
 
@@ -264,10 +262,11 @@ private:
         return damaged("dimension index must be in [-1, " + Twine(in.dims_size()) + "), got " + Twine(dim));
     if (input.dims_size() > int(meta.rank()))
       return damaged("input must have at most " + Twine(meta.rank()) + " dims, got " + Twine(input.dims_size()));
-    std::optional<StringRef> initial;
+    std::optional<Content> initial;
     if (input.has_initial()) {
       TensorMeta held;
-      if (llvm::Error error = readContent(input.initial(), "initial value", input.name(), held, initial.emplace()))
+      if (llvm::Error error =
+              readContent(input.initial(), "initial value", input.name(), held, initial.emplace(StringRef())))
         return error;
       if (!(held == meta))
         return damaged("initial value '" + Twine(input.name()) + "' must be " + toString(meta) + ", got " +
@@ -280,28 +279,28 @@ private:
 
   llvm::Error readConstant(const proto::Constant &constant) {
     TensorMeta meta;
-    StringRef bytes;
-    if (llvm::Error error = readContent(constant, "constant", constant.name(), meta, bytes))
+    Content content = StringRef();
+    if (llvm::Error error = readContent(constant, "constant", constant.name(), meta, content))
       return error;
-    values.push_back(builder.constant(meta, bytes, constant.name()));
+    values.push_back(builder.constant(meta, content, constant.name()));
     return llvm::Error::success();
   }
 
   llvm::Error readContent(const proto::Constant &constant, StringRef what, StringRef name, TensorMeta &meta,
-                          StringRef &bytes) {
+                          Content &content) {
     if (llvm::Error error = readMeta(constant.meta(), meta))
       return error;
-    bytes = constant.data();
+    content = StringRef(constant.data());
     if (!constant.tensor().empty()) {
       auto found = tensorOf.find(constant.tensor());
       if (found == tensorOf.end())
         return damaged("tensor section '" + Twine(constant.tensor()) + "' must exist, got none");
-      bytes = found->second->bytes;
+      content = found->second->bytes;
     }
     int64_t count = meta.numElements();
-    if (count < 0 || uint64_t(count) * byteWidth(meta.dtype) != bytes.size())
+    if (count < 0 || uint64_t(count) * byteWidth(meta.dtype) != content.bytes.size())
       return damaged(what + " '" + name + "' must have the bytes of " + toString(meta) + ", got " +
-                     Twine(bytes.size()));
+                     Twine(content.bytes.size()));
     return llvm::Error::success();
   }
 

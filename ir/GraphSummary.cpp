@@ -1,11 +1,10 @@
 //===- GraphSummary.cpp - what a graph is made of -------------------------===//
 #include "ir/GraphSummary.h"
+#include "ir/Contents.h"
 #include "ir/Dialect.h"
 #include "ir/OpBridge.h"
 #include "ir/OutputEntry.h"
 #include "ir/Types.h"
-
-#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
@@ -30,10 +29,6 @@ public:
   }
 
 private:
-  static uint64_t bytesOf(DenseResourceElementsAttr content) {
-    return content.getRawHandle().getBlob()->getData().size();
-  }
-
   void addType(Type type) {
     if (isa<RankedTensorType>(type))
       summary.dtypes.insert(numpyName(kindOf(metaOf(type).dtype)).str());
@@ -43,14 +38,14 @@ private:
     std::string name = func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr).str();
     auto initial = func.getArgAttrOfType<DenseResourceElementsAttr>(argument.getArgNumber(), kInitialAttr);
     (initial ? summary.parameters : summary.inputs).push_back(std::move(name));
-    summary.valueBytes += initial ? bytesOf(initial) : 0;
+    summary.valueBytes += initial ? bytesOf(initial).size() : 0;
     ++summary.numNodes;
     addType(argument.getType());
   }
 
   void addConstant(ConstantOp constant) {
     ++summary.numNodes;
-    summary.valueBytes += bytesOf(cast<DenseResourceElementsAttr>(constant.getValue()));
+    summary.valueBytes += bytesOf(cast<DenseResourceElementsAttr>(constant.getValue())).size();
     if (!constant.getKey().empty())
       summary.parameters.push_back(constant.getKey().str());
   }

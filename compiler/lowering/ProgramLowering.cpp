@@ -3,6 +3,7 @@
 #include "compiler/kernel/KernelAnalysis.h"
 #include "compiler/lowering/SizeNumbers.h"
 #include "compiler/lowering/StepKernels.h"
+#include "ir/Contents.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
@@ -143,8 +144,8 @@ private:
     auto value = dyn_cast<DenseResourceElementsAttr>(content);
     if (!value || !value.getRawHandle().getBlob() || value.getType() != type)
       return op->emitError("compile: constant must hold its bytes in a resource of ") << type << ", got " << content;
-    ArrayRef<char> raw = value.getRawHandle().getBlob()->getData();
-    exec().constants.push_back({ir::metaOf(type), std::string(raw.data(), raw.size()), ""});
+    runtime::HeldBytes held = ir::holderOf(value);
+    exec().constants.push_back({ir::metaOf(type), held ? "" : ir::bytesOf(value).str(), "", held});
     return int32_t(exec().constants.size() - 1);
   }
 

@@ -9,12 +9,12 @@
 #include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
+#include "ir/Contents.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IRMapping.h"
 
 #include <cmath>
@@ -181,9 +181,8 @@ Operation *replaceByConstant(OpBuilder &builder, Value value, StringRef bytes) {
   std::optional<double> number = numberOf(value, bytes);
   if (number && llvm::all_of(value.getUsers(), isFusible)) // kernels compute it themselves
     return replaceByNumber(builder, value, *number);
-  auto blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
   auto type = cast<RankedTensorType>(value.getType());
-  auto content = DenseResourceElementsAttr::get(type, "folded", std::move(blob));
+  auto content = contentOf(type, "folded", bytes);
   auto constant = ConstantOp::create(builder, value.getLoc(), type, content, builder.getStringAttr(""));
   value.replaceAllUsesWith(constant.getOut());
   return constant;

@@ -1,5 +1,6 @@
 //===- constants_test.cpp - what is computed when a program is compiled ---===//
 #include "eager/classes/HostOptions.h"
+#include "runtime/schema/FlatExecutable.h"
 #include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>
@@ -29,7 +30,7 @@ Graph withConstants(int64_t count) {
 uint64_t constantBytes(const runtime::Executable &exe) {
   uint64_t bytes = 0;
   for (const runtime::ConstantDecl &constant : exe.constants)
-    bytes += constant.bytes.size();
+    bytes += constant.content().size();
   return bytes;
 }
 
@@ -53,6 +54,20 @@ TEST_CASE("a folded program holds what it reads, and not what that was made of")
   CHECK(constantBytes(exe) == 64 * sizeof(float)); // the factor; the shift is a number of the kernel
   for (const runtime::ValueDecl &value : exe.values)
     CHECK(value.name != "layer.weight");
+}
+
+TEST_CASE("a program reads a large constant where its graph has it") {
+  const auto bytes = runtime::holdCopy(std::string(5000 * sizeof(float), '\1'));
+  GraphBuilder b;
+  auto x = b.input("x", TensorMeta(DType::Float32, {5000}));
+  auto c = b.constant(TensorMeta(DType::Float32, {5000}), bytes);
+  b.output(apply(b, OpDef::get("mul"), {x, c}), "out");
+  runtime::Executable exe = llvm::cantFail(compiler::compile(b.finish(), eager::hostOptions()));
+  REQUIRE(exe.constants.size() == 1);
+  CHECK(exe.constants[0].bytes.empty());
+  CHECK(exe.constants[0].content().data() == bytes->data());
+  CHECK(llvm::cantFail(runtime::readFlat(runtime::writeFlat(exe), "flat")).constants[0].content() ==
+        llvm::StringRef(*bytes));
 }
 
 TEST_CASE("a constant is not folded into one that is a mebibyte larger") {

@@ -59,6 +59,31 @@ TEST_CASE("a graph keeps names, dims and locations through the file") {
   }
 }
 
+TEST_CASE("large constants stay where they are held, in a graph and in what is made of it") {
+  auto alive = std::make_shared<int>();
+  const std::weak_ptr<int> watch = alive;
+  const auto bytes = runtime::holdCopy(std::string(20000, '\1'));
+  std::vector<Graph::TensorRef> tensors;
+  std::string section;
+  {
+    GraphBuilder builder;
+    auto x = builder.input("x", TensorMeta(DType::Float32, {5000}));
+    auto scale = builder.constant(TensorMeta(DType::Float32, {5000}), runtime::hold(*bytes, std::move(alive)), "scale");
+    builder.output(llvm::cantFail(builder.apply(OpDef::get("mul"), {x, scale}))[0], "y");
+    section = llvm::cantFail(builder.finish().serialize(tensors));
+  }
+  REQUIRE(tensors.size() == 1);
+  CHECK(tensors[0].bytes->data() == bytes->data());
+  std::optional<Graph> again = llvm::cantFail(Graph::parse(section, tensors));
+  tensors.clear();
+  CHECK(!watch.expired());
+  CHECK(llvm::cantFail(again->serialize(tensors)) == section);
+  CHECK(tensors[0].bytes->data() == bytes->data());
+  tensors.clear();
+  again.reset();
+  CHECK(watch.expired());
+}
+
 TEST_CASE("a graph keeps initial values of state through the file") {
   for (int64_t size : {2, 5000}) {
     Graph graph = counter(size);
@@ -132,7 +157,7 @@ TEST_CASE("a damaged initial value is an error that names it") {
   std::string narrow = bytes; // the first f32 is that of x, the second that of the input, the third of its value
   size_t third = narrow.find("f32", narrow.find("f32", narrow.find("f32") + 1) + 1);
   CHECK(refusal(narrow.replace(third, 3, "i32")) == "graph: initial value 'count' must be f32[5000], got i32[5000]");
-  tensors.front().bytes.pop_back();
+  tensors.front().bytes = runtime::holdCopy(tensors.front().bytes->substr(1));
   CHECK(refusal(bytes) == "graph: initial value 'count' must have the bytes of f32[5000], got 19999");
   tensors.clear();
   CHECK(refusal(bytes) == "graph: tensor section 't0' must exist, got none");
@@ -174,7 +199,7 @@ TEST_CASE("a damaged graph section is an error that names what is wrong") {
     CHECK(messageOf(read.takeError()) == "graph: tensor section 't0' must exist, got none");
   }
   SECTION("a tensor is short") {
-    tensors.front().bytes.pop_back();
+    tensors.front().bytes = runtime::holdCopy(tensors.front().bytes->substr(1));
     auto read = Graph::parse(bytes, tensors);
     REQUIRE(!read);
     CHECK(messageOf(read.takeError()) == "graph: constant 'net.scale' must have the bytes of f32[5000], got 19999");
