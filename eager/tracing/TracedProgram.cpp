@@ -10,6 +10,7 @@
 #include "eager/tensor/Placement.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/Recorder.h"
+#include "runtime/bind/FileConstants.h"
 #include "runtime/device/Code.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
@@ -121,31 +122,22 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
   traced->name = path.str();
   traced->device = &creationDevice();
   BlockingRegion region(/*computes=*/true);
-  if (llvm::Error e = compiler::readGraph(path).moveInto(traced->graph))
+  llvm::Expected<std::shared_ptr<runtime::Container>> file = runtime::Container::open(path);
+  if (!file)
+    return file.takeError();
+  if (llvm::Error e = compiler::readGraph(*file).moveInto(traced->graph))
     return std::move(e);
   std::optional<runtime::Executable> exe;
-  runtime::ProgramOptions options;
-  if (allowCode) {
-    auto file = runtime::Container::open(path);
-    if (!file)
-      return file.takeError();
-    auto code = codeOf(**file, *traced->device);
-    if (!code)
-      return (*file)->causeOf(code.takeError());
-    exe = std::move(*code);
-    options.keepAlive = *file;
-    options.tensor = [file = *file](llvm::StringRef name) { return file->read(runtime::SectionKind::Tensor, name); };
-    options.check = [file = *file] { return file->checkSize(); };
-  }
-  if (!exe) {
+  if (allowCode)
+    if (llvm::Error e = codeOf(**file, *traced->device).moveInto(exe))
+      return (*file)->causeOf(std::move(e));
+  if (!exe)
     if (llvm::Error e = compiler::compile(*traced->graph, traced->optionsToCompile()).moveInto(exe))
       return std::move(e);
-    options = {};
-  }
   traced->isFromFile = true;
   traced->arguments = exe->numArguments();
   traced->functionOutputs = exe->numResults();
-  if (llvm::Error e = traced->finish(std::move(*exe), std::move(options)))
+  if (llvm::Error e = traced->finish(std::move(*exe), runtime::optionsFor(*file)))
     return std::move(e);
   if (llvm::Error e = traced->makeState())
     return std::move(e);
@@ -376,6 +368,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (isFromFile && Recorder::current())
     return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
                                   "hold it, got a call within one");
+  if (llvm::Error e = program->check())
+    return std::move(e);
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   for (const Recording::Update &change : updates) // a watcher keeps the old values from being overwritten
     noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);

@@ -5,6 +5,7 @@
 #include "ops/vocabulary/Error.h"
 #include "ops/vocabulary/Quantization.h"
 #include "runtime/Devices.h"
+#include "runtime/bind/FileConstants.h"
 #include "runtime/device/Allocator.h"
 #include "runtime/device/KernelSettings.h"
 #include "runtime/device/Profiler.h"
@@ -263,7 +264,7 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
     return toStatus(std::move(error));
   Status status = toStatus(isHere ? impl->runHere(results, memory) : impl->runThere(results, memory));
   if (impl->file->isDamaged())
-    return toStatus(impl->file->checkSize());
+    return toStatus(impl->file->checkFile());
   if (status.ok() && impl->bound->dependsOnData())
     impl->setShapes(impl->bound->outputs());
   return status;
@@ -393,12 +394,9 @@ llvm::Error Model::Impl::read(llvm::StringRef name, const LoadOptions &given) {
   llvm::Expected<PickedExecutable> picked = pickExecutable(*file, *device, given.allowCode);
   if (!picked)
     return picked.takeError();
-  ProgramOptions options;
+  ProgramOptions options = optionsFor(file);
   options.name = name.str();
   options.device = device;
-  options.keepAlive = file;
-  options.tensor = [raw = file.get()](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
-  options.check = [raw = file.get()] { return raw->checkSize(); };
   llvm::Expected<ProgramRef> created = Program::create(std::move(picked->executable), std::move(options));
   if (!created)
     return created.takeError();
@@ -427,7 +425,7 @@ Status Model::load(const std::string &path, Model &model, const LoadOptions &opt
   return {};
 }
 
-Status Model::checkFile() const { return impl->file ? toStatus(impl->file->checkSize()) : Status(); }
+Status Model::checkFile() const { return impl->file ? toStatus(impl->file->checkFile()) : Status(); }
 
 Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) const {
   if (!impl->program)

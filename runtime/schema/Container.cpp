@@ -67,7 +67,7 @@ llvm::Expected<std::shared_ptr<Container>> Container::open(llvm::StringRef path,
   std::shared_ptr<Container> container(new Container(bytes, path, std::move(*file)));
   if (llvm::Error e = container->parse(verifyAll))
     return container->causeOf(std::move(e));
-  if (llvm::Error e = container->checkSize())
+  if (llvm::Error e = container->checkFile())
     return std::move(e);
   return container;
 }
@@ -80,8 +80,23 @@ llvm::Expected<std::shared_ptr<Container>> Container::fromMemory(llvm::StringRef
   return container;
 }
 
+llvm::Error Container::checkFile() const {
+  if (!file)
+    return llvm::Error::success();
+  if (llvm::Error cut = file->check())
+    return cut;
+  if (!file->wasWritten())
+    return llvm::Error::success();
+  for (size_t i = 0; i < table.size(); ++i)
+    if (verified[i].load(std::memory_order_acquire))
+      if (llvm::Error other = compareSum(i))
+        return other;
+  file->acceptBytes();
+  return llvm::Error::success();
+}
+
 llvm::Error Container::causeOf(llvm::Error error) const {
-  llvm::Error cut = checkSize();
+  llvm::Error cut = checkFile();
   if (!cut)
     return error;
   llvm::consumeError(std::move(error));
@@ -153,12 +168,18 @@ llvm::Error Container::parseTable(llvm::StringRef text, uint32_t count) {
   return llvm::Error::success();
 }
 
-llvm::Error Container::checkSum(size_t index) const {
-  if (verified[index].load(std::memory_order_acquire))
-    return llvm::Error::success();
+llvm::Error Container::compareSum(size_t index) const {
   const Section &section = table[index];
   if (XXH3_64bits(bytes.data() + section.offset, section.size) != section.checksum)
     return damaged(name, "section " + title(section) + " must have its checksum, got another: the file is damaged");
+  return llvm::Error::success();
+}
+
+llvm::Error Container::checkSum(size_t index) const {
+  if (verified[index].load(std::memory_order_acquire))
+    return llvm::Error::success();
+  if (llvm::Error other = compareSum(index))
+    return other;
   verified[index].store(true, std::memory_order_release);
   return llvm::Error::success();
 }

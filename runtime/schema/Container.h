@@ -56,7 +56,7 @@ struct WrittenFile {
 llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections, WrittenFile *written = nullptr);
 
 /// An opened file. Thread-safe. Another file may take its name meanwhile (rename), but its own bytes must stay: reading
-/// a page that it no longer has raises SIGBUS (MappedFile.h).
+/// a page that it no longer has raises SIGBUS (MappedFile.h), and of other bytes checkFile() tells.
 class Container {
 public:
   /// An entry of the table; `offset` and `size` in bytes of the file.
@@ -89,9 +89,15 @@ public:
   bool makeCodeExecutable();
   /// Checks every tensor that was not checked yet.
   llvm::Error verify() const;
-  /// Asks the system for the size of the file: DataLoss when it lost bytes since it was opened. Bytes in memory never
-  /// do.
-  llvm::Error checkSize() const { return file ? file->check() : llvm::Error::success(); }
+  /// Asks the system for the file's size and the time of its last write: DataLoss when it lost bytes since it was
+  /// opened, or was written and no longer has its checksums. Bytes in memory stay.
+  llvm::Error checkFile() const;
+  /// Gives the memory of these bytes back to the system where they are of the file; who reads them again gets them from
+  /// there.
+  void giveBack(llvm::StringRef bytes) const {
+    if (file)
+      file->giveBack(bytes);
+  }
   /// The cause of `error`, which reading the container gave: that the file was cut meanwhile, or else `error` itself.
   llvm::Error causeOf(llvm::Error error) const;
   /// True when zeros were read where the file had no bytes any more.
@@ -104,6 +110,7 @@ private:
   llvm::Error parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const;
   llvm::Error parseTable(llvm::StringRef text, uint32_t count);
   llvm::Error checkBounds(const Section &section, uint64_t tableOffset);
+  llvm::Error compareSum(size_t index) const;
   llvm::Error checkSum(size_t index) const;
 
   std::unique_ptr<MappedFile> file;

@@ -58,8 +58,12 @@ static llvm::Error systemError(llvm::StringRef path, const char *doing) {
                    path + ": must be able to " + doing + ", got " + std::strerror(code));
 }
 
-MappedFile::MappedFile(llvm::StringRef mapped, std::string path, int fd)
-    : mapped(mapped), path(std::move(path)), fd(fd), range(MappedRanges::take(mapped)) {}
+static int64_t timeOf(const struct stat &info) {
+  return int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+MappedFile::MappedFile(llvm::StringRef mapped, std::string path, int fd, int64_t time)
+    : mapped(mapped), path(std::move(path)), fd(fd), range(MappedRanges::take(mapped)), time(time) {}
 
 MappedFile::~MappedFile() {
   range->begin = UINTPTR_MAX;
@@ -85,7 +89,8 @@ llvm::Expected<std::unique_ptr<MappedFile>> MappedFile::open(llvm::StringRef pat
     ::close(fd);
     return std::move(error);
   }
-  return std::unique_ptr<MappedFile>(new MappedFile({static_cast<const char *>(data), size}, path.str(), fd));
+  return std::unique_ptr<MappedFile>(
+      new MappedFile({static_cast<const char *>(data), size}, path.str(), fd, timeOf(info)));
 }
 
 bool MappedFile::isDamaged() const { return range->isDamaged.load(std::memory_order_relaxed); }
@@ -94,12 +99,22 @@ llvm::Error MappedFile::check() const {
   struct stat info = {};
   if (::fstat(fd, &info) != 0)
     return systemError(path, "ask for the file's size");
+  if (int64_t now = timeOf(info); time.exchange(now, std::memory_order_acq_rel) != now)
+    written = true;
   bool isWhole = uint64_t(info.st_size) >= mapped.size();
   if (isWhole && !isDamaged())
     return llvm::Error::success();
   return makeError(ErrorCode::DataLoss, path + ": must keep its " + llvm::Twine(mapped.size()) +
                                             " bytes while it is loaded, got " +
                                             (isWhole ? "fewer for a time" : llvm::Twine(info.st_size).str()));
+}
+
+void MappedFile::giveBack(llvm::StringRef bytes) const {
+  const auto page = uintptr_t(::sysconf(_SC_PAGESIZE));
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(bytes.begin()) + page - 1) & ~(page - 1),
+                  last = reinterpret_cast<uintptr_t>(bytes.end()) & ~(page - 1);
+  if (bytes.begin() >= mapped.begin() && bytes.end() <= mapped.end() && first < last)
+    (void)::madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
 }
 
 //===----------------------------------------------------------------------===//

@@ -259,6 +259,29 @@ TEST_CASE("a replaced file stays readable where it is open") {
   CHECK(get(get(Container::open(path))->read(SectionKind::Graph, "")) == "another");
 }
 
+TEST_CASE("a file that was written over is refused until it has its checksums again") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  ok(writeContainer(path, sections()));
+  auto container = get(Container::open(path));
+  const uint64_t at = container->sections()[3].offset;
+  int seconds = 0;
+  auto put = [&](char byte) {
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(std::streamoff(at)).put(byte);
+    const timespec times[] = {{++seconds, 0}, {seconds, 0}}; // clocks of file systems are coarse
+    REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+  };
+  ok(container->checkFile());
+  put('\x5a'); // as it was
+  ok(container->checkFile());
+  put('!');
+  for (int i = 0; i < 2; ++i)
+    CHECK(messageOf(container->checkFile()) ==
+          path + ": section tensor:fc.weight must have its checksum, got another: the file is damaged");
+  put('\x5a');
+  ok(container->checkFile());
+}
+
 TEST_CASE("what a file says that was cut meanwhile has the cut as its cause") {
   Folder folder;
   std::string path = folder.file("a.tess");

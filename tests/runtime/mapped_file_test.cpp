@@ -3,7 +3,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,8 +29,27 @@ struct Pages {
     ::close(fd);
     ::unlink(path.c_str());
   }
+  void touch(time_t seconds) const {
+    const timespec times[] = {{seconds, 0}, {seconds, 0}};
+    REQUIRE(::futimens(fd, times) == 0);
+  }
   void cut(off_t size) const { REQUIRE(::ftruncate(fd, size) == 0); }
 };
+
+/// How many pages of `bytes` this process has mapped, by /proc/self/pagemap.
+int pagesInMemory(llvm::StringRef bytes) {
+  const int pagemap = ::open("/proc/self/pagemap", O_RDONLY);
+  REQUIRE(pagemap >= 0);
+  int count = 0;
+  for (size_t i = 0; i < bytes.size(); i += kPage) {
+    uint64_t entry = 0;
+    const auto at = off_t(reinterpret_cast<uintptr_t>(bytes.data() + i) / kPage * sizeof entry);
+    REQUIRE(::pread(pagemap, &entry, sizeof entry, at) == ssize_t(sizeof entry));
+    count += int(entry >> 63); // present
+  }
+  ::close(pagemap);
+  return count;
+}
 
 /// How a child ends that does `work`.
 template <typename Work> int statusOf(Work work) {
@@ -60,6 +81,39 @@ TEST_CASE("a file that keeps its bytes passes, one that lost some does not") {
   CHECK(messageOf(mapped->check()) == file.path + ": must keep its 12288 bytes while it is loaded, got 12287");
   file.cut(4 * kPage); // longer: what was mapped is there
   ok(mapped->check());
+}
+
+TEST_CASE("a write is told until somebody accepts the bytes") {
+  Pages file;
+  auto mapped = get(MappedFile::open(file.path));
+  ok(mapped->check());
+  CHECK(!mapped->wasWritten());
+  file.touch(1);
+  ok(mapped->check());
+  ok(mapped->check());
+  CHECK(mapped->wasWritten());
+  mapped->acceptBytes();
+  ok(mapped->check());
+  CHECK(!mapped->wasWritten());
+  file.touch(2);
+  ok(mapped->check());
+  CHECK(mapped->wasWritten());
+}
+
+TEST_CASE("pages that are given back are read from the file again") {
+  Pages file;
+  auto mapped = get(MappedFile::open(file.path));
+  CHECK(sumOf(mapped->bytes()) == 3 * 'x');
+  CHECK(pagesInMemory(mapped->bytes()) == 3);
+  const llvm::StringRef bytes = mapped->bytes();
+  mapped->giveBack(bytes.slice(1, 2 * kPage - 1)); // no whole page
+  CHECK(pagesInMemory(bytes) == 3);
+  mapped->giveBack(bytes.slice(1, 2 * kPage)); // the second
+  CHECK(pagesInMemory(bytes) == 2);
+  mapped->giveBack(llvm::StringRef("elsewhere"));
+  mapped->giveBack(bytes);
+  CHECK(pagesInMemory(bytes) == 0);
+  CHECK(sumOf(bytes) == 3 * 'x');
 }
 
 TEST_CASE("a replaced file keeps its bytes") {

@@ -213,8 +213,8 @@ public:
 
   /// Does everything that depends on shapes only. On failure `session` is as before.
   Status bind(const std::vector<Shape> &inputShapes, Session &session) const;
-  /// DataLoss when the file lost bytes since it was loaded, which load() and bind() check too: parameters are read
-  /// where they lie in the file. Another file may take its name.
+  /// DataLoss when the file lost bytes since it was loaded, or was written and no longer has its checksums, which
+  /// load() and bind() check too: parameters are read where they lie in the file. Another file may take its name.
   Status checkFile() const;
 
 private:
