@@ -132,6 +132,10 @@ public:
   void noteExposed() { sharing.fetch_or(kExposed, std::memory_order_relaxed); }
   bool isExposed() const { return sharing.load(std::memory_order_relaxed) & kExposed; }
 
+  /// Notes that compiled programs have the value as a constant, where it lies.
+  void noteConstant() { sharing.fetch_or(kConstant, std::memory_order_relaxed); }
+  bool isConstant() const { return sharing.load(std::memory_order_relaxed) & kConstant; }
+
   /// Whether a table of large values has it (MemoryReport.h).
   void setNoted() { sharing.fetch_or(kNoted, std::memory_order_relaxed); }
   bool isNoted() const { return sharing.load(std::memory_order_relaxed) & kNoted; }
@@ -163,7 +167,7 @@ private:
   std::atomic<int32_t> refs = 0;
   std::atomic<uint32_t> writes = 0;
   std::atomic<uint32_t> holds = 0;
-  static constexpr uint8_t kCopies = 1, kViews = 2, kExposed = 4, kNoted = 8;
+  static constexpr uint8_t kCopies = 1, kViews = 2, kExposed = 4, kNoted = 8, kConstant = 16;
   std::atomic<uint8_t> sharing = 0;
   runtime::Block block;
   int64_t size = 0;

@@ -1,6 +1,7 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
 #include "eager/tracing/RecordingGraph.h"
 #include "eager/stack/Apply.h"
+#include "eager/tensor/Queue.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "ir/SizeChecks.h"
 #include "ops/vocabulary/Error.h"
@@ -113,15 +114,37 @@ llvm::Error GraphWriter::writeUnread() {
   return llvm::Error::success();
 }
 
+/// Whether the memory keeps the tensor's value as long as somebody refers to it: nobody may write it.
+static bool keepsValue(const TensorImpl &tensor) {
+  const Storage &storage = tensor.storage();
+  const bool isWritable = storage.isForeign() || storage.isExposed() || storage.lineage();
+  return tensor.isContiguous() && storage.device().computes() && storage.device().hostAccessible() && !isWritable;
+}
+
+/// The value as it is now, where it lies if it stays there, else as a copy.
+static llvm::Expected<runtime::HeldBytes> contentOf(TensorImpl &tensor) {
+  const auto bytes = size_t(tensor.numElements() * byteWidth(tensor.dtype()));
+  if (keepsValue(tensor)) {
+    if (llvm::Error e = awaitValue(tensor.storage()))
+      return std::move(e);
+    tensor.storage().noteCopy();
+    tensor.storage().noteConstant();
+    return runtime::hold({tensor.data(), bytes}, std::make_shared<StorageRef>(&tensor.storage()));
+  }
+  std::string copy(bytes, '\0');
+  if (llvm::Error e = readValue(tensor, copy.data()))
+    return std::move(e);
+  return runtime::holdCopy(copy);
+}
+
 llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
   if (numbers[number] >= 0)
     return numbers[number];
   const Recording::Value &value = recording.values()[number];
-  std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
-  TensorImpl &source = value.snapshot ? *value.snapshot : *value.tensor;
-  if (llvm::Error e = readValue(source, bytes.data()))
-    return std::move(e);
-  return numbers[number] = builder.constant(value.meta, bytes, value.name);
+  llvm::Expected<runtime::HeldBytes> content = contentOf(value.snapshot ? *value.snapshot : *value.tensor);
+  if (!content)
+    return content.takeError();
+  return numbers[number] = builder.constant(value.meta, std::move(*content), value.name);
 }
 
 /// The symbol of the graph for the size of a value that data decides.

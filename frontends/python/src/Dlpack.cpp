@@ -145,6 +145,19 @@ bool isOnProcessor(const TensorImpl &tensor) {
   return !device.computes() || device.hostAccessible();
 }
 
+/// Gives the variable memory of its own where compiled programs have its value as a constant: others may write what is
+/// exported.
+llvm::Error leaveConstants(TensorImpl &tensor) {
+  if (!tensor.storage().isConstant())
+    return llvm::Error::success();
+  llvm::Expected<TensorRef> own = applyOne(builtin::Copy(), {Operand(&tensor)});
+  if (!own)
+    return own.takeError();
+  (*own)->takeTags(tensor);
+  tensor.rebind(**own);
+  return llvm::Error::success();
+}
+
 /// The tensor itself or a copy, as the request wants; null with Python's error set.
 TensorRef exported(TensorImpl &tensor, const Request &request, uint64_t &flags) {
   bool isHere = isOnProcessor(tensor);
@@ -152,8 +165,13 @@ TensorRef exported(TensorImpl &tensor, const Request &request, uint64_t &flags) 
     refuse("tensor must be on a device that the host addresses", "one on " + tensor.storage().device().name());
     return TensorRef();
   }
-  if (isHere && !request.mustCopy)
-    return TensorRef(&tensor);
+  if (isHere && !request.mustCopy) {
+    llvm::Error error = leaveConstants(tensor);
+    if (!error)
+      return TensorRef(&tensor);
+    raise(std::move(error));
+    return TensorRef();
+  }
   flags |= kFlagCopied;
   llvm::Expected<TensorRef> copy =
       isHere ? applyOne(builtin::Copy(), {Operand(&tensor)}) : toDevice(tensor, runtime::hostDevice());

@@ -82,6 +82,15 @@ def test_a_dlpack_tensor_of_another_kind_is_refused(field, value, got):
         dlpack.from_dlpack(new(ctypes.addressof(managed), b"dltensor", None))
 
 
+def test_what_another_library_writes_is_no_constant_of_a_trace():
+    weight, x = tessera.Tensor(floats(2048)), tessera.Tensor(floats(2048))
+    traced = tessera.jit.trace(lambda x: x * weight, capture_as_const=True)
+    expected = [traced(x).tolist() for _ in range(3)][0]  # the program is there
+    shared = np.from_dlpack(weight)
+    ctypes.memset(shared.ctypes.data, 0, shared.nbytes)
+    assert not weight.numpy().any() and traced(x).tolist() == expected
+
+
 def test_dlpack_keeps_memory_alive():
     view = np.from_dlpack(tessera.Tensor(floats(1000)) + 0)
     gc.collect()
