@@ -51,17 +51,13 @@ std::shared_ptr<const WarmSet> warmSet() {
   return state().warmSet;
 }
 
-/// The key on disk, which starts with code version and CPU features; empty when this machine lacks a feature of
-/// x86-64-v3.
+/// The key on disk, which starts with code version and CPU features; empty when nothing can be compiled for the host.
 std::string diskKey(llvm::StringRef key) {
-  static const std::string prefix = [] {
-    llvm::Expected<TargetSpec> host = TargetSpec::parse("host");
-    if (host)
-      return ("executable\n" + codeVersion() + "\n" + host->features + "\n").str();
-    llvm::consumeError(host.takeError());
-    return std::string();
-  }();
-  return prefix.empty() ? prefix : prefix + key.str();
+  llvm::Expected<TargetSpec> host = TargetSpec::parse("host");
+  if (host)
+    return ("executable\n" + codeVersion() + "\n" + host->features + "\n" + key).str();
+  llvm::consumeError(host.takeError());
+  return std::string();
 }
 
 } // namespace

@@ -8,17 +8,18 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <cstdlib>
+#include <mutex>
+
 namespace tess::compiler {
 
 namespace {
 
-// Features that change the instructions of our kernels, sorted. AVX512-FP16 and AVX512-BF16 stay out: they would round
-// float64 -> float16 and float32 -> bfloat16 in another place than x86-64-v3 does.
+// Features of the levels, sorted. AVX512-FP16 and AVX512-BF16 stay out: they would round float64 -> float16 and
+// float32 -> bfloat16 in another place than x86-64-v3 does.
 constexpr llvm::StringLiteral kV3[] = {"avx",   "avx2",   "bmi",  "bmi2", "cx16",   "f16c",   "fma",  "lzcnt",
                                        "movbe", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"};
 constexpr llvm::StringLiteral kV4[] = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};
-constexpr llvm::StringLiteral kFurther[] = {"avx512ifma",      "avx512vbmi", "avx512vbmi2", "avx512bitalg",
-                                            "avx512vpopcntdq", "avx512vnni", "gfni"};
 
 std::string join(llvm::SmallVector<llvm::StringRef> names) {
   llvm::sort(names);
@@ -28,22 +29,50 @@ std::string join(llvm::SmallVector<llvm::StringRef> names) {
   return text;
 }
 
-llvm::Expected<std::string> hostFeatures() {
-  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  llvm::SmallVector<llvm::StringRef> found;
-  for (llvm::StringRef name : kV3) {
-    if (!host.lookup(name))
-      return makeError(ErrorCode::Unimplemented,
-                       "target: the machine must have the features of x86-64-v3, got one without " + name);
-    found.push_back(name);
+std::string featuresOf(bool hasV4) {
+  llvm::SmallVector<llvm::StringRef> names(std::begin(kV3), std::end(kV3));
+  if (hasV4)
+    names.append(std::begin(kV4), std::end(kV4));
+  return join(std::move(names));
+}
+
+/// A feature of `names` that this machine lacks; "" where it has all.
+llvm::StringRef missingOf(llvm::ArrayRef<llvm::StringLiteral> names) {
+  static const llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  const auto *missing = llvm::find_if(names, [](llvm::StringRef name) { return !host.lookup(name); });
+  return missing == names.end() ? llvm::StringRef() : llvm::StringRef(*missing);
+}
+
+/// The level that "host" stands for; "": the highest of this machine.
+struct HostLevel {
+  std::mutex mutex;
+  std::string name;
+
+  static HostLevel &get() {
+    static auto *level = new HostLevel; // never destroyed: compile threads may outlive statics
+    return *level;
   }
-  if (llvm::all_of(kV4, [&](llvm::StringRef name) { return host.lookup(name); })) {
-    found.append(std::begin(kV4), std::end(kV4));
-    for (llvm::StringRef name : kFurther)
-      if (host.lookup(name))
-        found.push_back(name);
+
+private:
+  HostLevel() {
+    if (const char *wanted = std::getenv("TESS_LEVEL"))
+      name = wanted;
   }
-  return join(std::move(found));
+};
+
+/// Whether code for the host is that of x86-64-v4. Code goes by levels, so that what one machine compiles serves all of
+/// its level.
+llvm::Expected<bool> hostHasV4(llvm::StringRef wanted) {
+  if (llvm::StringRef missing = missingOf(kV3); !missing.empty())
+    return makeError(ErrorCode::Unimplemented,
+                     "target: the machine must have the features of x86-64-v3, got one without " + missing);
+  const bool hasV4 = missingOf(kV4).empty();
+  if (wanted.empty())
+    return hasV4;
+  if (wanted == "x86-64-v3" || (wanted == "x86-64-v4" && hasV4))
+    return wanted == "x86-64-v4";
+  return invalidArgument(llvm::Twine("target: level must be x86-64-v3") +
+                         (hasV4 ? " or x86-64-v4" : " on this machine") + ", got " + wanted);
 }
 
 } // namespace
@@ -64,27 +93,33 @@ llvm::Expected<TargetSpec> TargetSpec::parse(llvm::StringRef name) {
     return invalidArgument("target: name must be host, x86-64-v3, x86-64-v4, sim or sm_<number>, got " + name);
   TargetSpec spec;
   spec.level = *level;
-  llvm::SmallVector<llvm::StringRef> features(std::begin(kV3), std::end(kV3));
   switch (*level) {
   case TargetLevel::Ptx:
     spec.architecture = name.str();
     return spec;
-  case TargetLevel::X86_64V4:
-    features.append(std::begin(kV4), std::end(kV4));
-    [[fallthrough]];
   case TargetLevel::X86_64V3:
-    spec.features = join(std::move(features));
+  case TargetLevel::X86_64V4:
+    spec.features = featuresOf(*level == TargetLevel::X86_64V4);
     return spec;
   case TargetLevel::Host:
   case TargetLevel::HostChecked:
   case TargetLevel::Sim:
     break;
   }
-  llvm::Expected<std::string> found = hostFeatures();
-  if (!found)
-    return found.takeError();
-  spec.features = std::move(*found);
+  std::lock_guard<std::mutex> lock(HostLevel::get().mutex);
+  llvm::Expected<bool> hasV4 = hostHasV4(HostLevel::get().name);
+  if (!hasV4)
+    return hasV4.takeError();
+  spec.features = featuresOf(*hasV4);
   return spec;
+}
+
+llvm::Error TargetSpec::setHost(llvm::StringRef name) {
+  if (llvm::Error error = hostHasV4(name).takeError())
+    return error;
+  std::lock_guard<std::mutex> lock(HostLevel::get().mutex);
+  HostLevel::get().name = name.str();
+  return llvm::Error::success();
 }
 
 bool TargetSpec::has(llvm::StringRef feature) const {

@@ -16,7 +16,7 @@ namespace tess::compiler {
 
 /// A set of CPU features that code is compiled for.
 enum class TargetLevel : uint8_t {
-  Host,        // what this machine has, of the features we know
+  Host,        // the highest of the next two that this machine has, or what TESS_LEVEL says
   X86_64V3,    // AVX2, FMA, F16C, BMI: the floor
   X86_64V4,    // and AVX-512 F, BW, CD, DQ, VL
   HostChecked, // as Host, for this process only: a sanitizer sees every access (AccessChecks.h)
@@ -35,6 +35,9 @@ struct TargetSpec {
   /// "host", "x86-64-v3", "x86-64-v4", "host-checked", "sim" or "sm_<number>". Fails on other names, and on a host
   /// below the floor.
   static llvm::Expected<TargetSpec> parse(llvm::StringRef name);
+  /// Lets "host" stand for a lower level than the machine's; "": the machine's. InvalidArgument for another name, and a
+  /// level that the machine lacks.
+  static llvm::Error setHost(llvm::StringRef level);
   /// The level of such a name; none of others.
   static std::optional<TargetLevel> levelOf(llvm::StringRef name);
   /// Whether code for this target may use `feature` ("avx512bw").
