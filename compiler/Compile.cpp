@@ -11,6 +11,7 @@
 #include "compiler/target/TargetSpec.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/BitsVersion.h"
 
 #include "mlir/Pass/Pass.h"
@@ -117,5 +118,13 @@ CompileStats compileStats() {
 std::pair<std::string, uint64_t> objectCacheSettings() { return objectCache().settings(); }
 
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes) { objectCache().configure(folder, maxBytes); }
+
+llvm::Error awaitObjectCache() {
+  objectCache().awaitWritten();
+  std::string failure = objectCache().failure();
+  return failure.empty() ? llvm::Error::success() : makeError(ErrorCode::IoError, failure);
+}
+
+llvm::Error setHostLevel(llvm::StringRef level) { return TargetSpec::setHost(level); }
 
 } // namespace tess::compiler

@@ -29,5 +29,10 @@ CompileStats compileStats();
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes);
 /// That folder and limit.
 std::pair<std::string, uint64_t> objectCacheSettings();
+/// Waits until what was compiled is in the folder; IoError for what could not be written.
+llvm::Error awaitObjectCache();
+/// Has code for "host" be that of a lower level than the machine's, as TESS_LEVEL does: what is compiled serves
+/// machines of that level. "": the machine's own. InvalidArgument for another name, and a level that the machine lacks.
+llvm::Error setHostLevel(llvm::StringRef level);
 
 } // namespace tess::compiler

@@ -180,12 +180,24 @@ llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef targe
 
 } // namespace
 
+/// Bytes that TESS_CACHE_MB says; a text that is no number counts as none.
+static uint64_t limitOfEnvironment() {
+  constexpr uint64_t byDefault = 1024;
+  uint64_t mebibytes = byDefault;
+  if (const char *text = std::getenv("TESS_CACHE_MB"); text && llvm::StringRef(text).getAsInteger(10, mebibytes))
+    mebibytes = byDefault;
+  return mebibytes << 20;
+}
+
 ObjectCache &objectCache() {
   static ObjectCache *instance = [] {
     (void)std::atexit([] { objectCache().awaitWritten(); });
     (void)::pthread_atfork([] { objectCache().beforeFork(); }, [] { objectCache().afterFork(/*isChild=*/false); },
                            [] { objectCache().afterFork(/*isChild=*/true); });
-    return new ObjectCache;
+    auto *made = new ObjectCache;
+    if (const char *folder = std::getenv("TESS_CACHE_DIR"))
+      made->configure(folder, limitOfEnvironment());
+    return made;
   }();
   return *instance;
 }

@@ -1,6 +1,7 @@
 //===- ObjectCache.cpp - compiled code on disk ----------------------------===//
 #include "compiler/cache/ObjectCache.h"
 #include "compiler/cache/CacheFolder.h"
+#include "ops/vocabulary/Error.h"
 #include "runtime/schema/AtomicFile.h"
 
 #include "llvm/Support/Endian.h"
@@ -93,6 +94,13 @@ struct ObjectCache::State {
   std::array<uint64_t, kNumSubfolders> written; // bytes in each subfolder, since it was trimmed last, about
   std::vector<unsigned> due;                    // subfolders to trim
   bool mayHaveFlat = true;                      // entries of earlier versions
+  std::string failure;                          // of the first entry that could not be written
+
+  void note(std::string why) {
+    if (failure.empty())
+      failure = std::move(why);
+  }
+
   pid_t works = 0; // the process whose thread works, 0 while there is none: a forked child has no such thread
 };
 
@@ -108,6 +116,7 @@ void ObjectCache::configure(llvm::StringRef folder, uint64_t maxBytes) {
   for (uint64_t &written : state->written)
     written = std::uniform_int_distribution<uint64_t>(0, most)(random);
   state->mayHaveFlat = true;
+  state->failure.clear();
 }
 
 std::pair<std::string, uint64_t> ObjectCache::settings() const {
@@ -131,10 +140,13 @@ std::optional<std::string> ObjectCache::find(llvm::StringRef key) const {
   return decode((*buffer)->getBuffer(), key);
 }
 
-/// An entry that cannot be written is compiled again by the next process.
-static void writeEntry(llvm::StringRef folder, unsigned subfolder, llvm::StringRef file, llvm::StringRef data) {
-  if (!llvm::sys::fs::create_directories(subfolderOf(folder, subfolder)))
-    llvm::consumeError(runtime::replaceFile(file, data, runtime::Sync::Later));
+/// Why the entry cannot be written, so that the next process compiles it again; empty: it is there.
+static std::string writeEntry(llvm::StringRef folder, unsigned subfolder, llvm::StringRef file, llvm::StringRef data) {
+  if (std::error_code error = llvm::sys::fs::create_directories(subfolderOf(folder, subfolder)))
+    return (folder + ": must be able to make a folder there, got " + error.message()).str();
+  if (llvm::Error error = runtime::replaceFile(file, data, runtime::Sync::Later))
+    return takeError(std::move(error)).second;
+  return "";
 }
 
 void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
@@ -151,8 +163,9 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   noteWritten(place.subfolder, bytes);
   if (!waits) {
     lock.unlock();
-    writeEntry(folder, place.subfolder, place.file, entry->data);
+    std::string why = writeEntry(folder, place.subfolder, place.file, entry->data);
     lock.lock();
+    state->note(std::move(why));
   }
   if (state->works == ::getpid() || (state->waiting.empty() && state->due.empty()))
     return;
@@ -181,8 +194,9 @@ void ObjectCache::work(const std::shared_ptr<State> &state) {
 void ObjectCache::writeNext(State &state, std::unique_lock<std::mutex> &lock) {
   auto [file, entry] = *state.waiting.begin();
   lock.unlock();
-  writeEntry(entry->folder, entry->subfolder, file, entry->data);
+  std::string why = writeEntry(entry->folder, entry->subfolder, file, entry->data);
   lock.lock();
+  state.note(std::move(why));
   state.waiting.erase(file);
   state.waitingBytes -= entry->data.size();
   state.done.notify_all();
@@ -206,6 +220,11 @@ void ObjectCache::trimNext(State &state, std::unique_lock<std::mutex> &lock) {
 void ObjectCache::awaitWritten() {
   std::unique_lock<std::mutex> lock(state->mutex);
   state->done.wait(lock, [&] { return state->works != ::getpid() || state->waiting.empty(); });
+}
+
+std::string ObjectCache::failure() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->failure;
 }
 
 void ObjectCache::awaitTrimmed() {

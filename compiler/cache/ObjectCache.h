@@ -27,8 +27,10 @@ public:
   std::pair<std::string, uint64_t> settings() const;
   /// The content under `key`, a text that determines it: code version and CPU features are part of the key.
   std::optional<std::string> find(llvm::StringRef key) const;
-  /// Keeps an entry, which a thread writes. Failure to write is silent: the cache is an optimisation.
+  /// Keeps an entry, which a thread writes. Failure to write is no error: the cache is an optimisation.
   void store(llvm::StringRef key, llvm::StringRef content);
+  /// Why the first entry since configure() could not be written; empty: all were.
+  std::string failure() const;
   /// Waits until what was stored before is on disk: a process calls it before it ends.
   void awaitWritten();
   /// The same, and until it has been followed by all that the limit asks for; for tests.
