@@ -1,16 +1,18 @@
 """New processes beside peers: their peak memory, and the time until their first result."""
 
+import functools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
 import peers
 from compiled import row_of, told
-from harness import repeats
+from harness import Row, repeats
 from peers import catalog, child, onnx_files
 
 SLOW = 10.0  # seconds: what takes longer is measured once
@@ -22,10 +24,12 @@ def columns():
     return ["Tessera", *(column for column, each in peers.wanted().items() if each)]
 
 
-def prepare(network):
-    """Writes what the processes read: weights, and the file of ONNX."""
+def prepare(network, method=""):
+    """Writes what the processes read: weights, the file of ONNX, and that of a program."""
     from peers import own_networks
 
+    if method == "program":
+        onnx_files.program_of(network)
     path = child.weights_file(network)
     if not path.exists():
         state = own_networks.build(network).state_dict()
@@ -64,7 +68,7 @@ def attempt(column, title, *arguments):
 
 def peak(title, method, network):
     """MiB by which the peak rises after the import, with compiled kernels on the disk."""
-    prepare(network)
+    prepare(network, method)
     values = {}
     for column in columns():
         with tempfile.TemporaryDirectory() as cache:
@@ -74,9 +78,25 @@ def peak(title, method, network):
     return [row_of(title, values, "MiB")]
 
 
+def peak_without_python(title, network):
+    """MiB at the peak of tess-run, all of it, by looks at the process while it runs 100 times."""
+    prepare(network, "program")
+    with tempfile.TemporaryDirectory() as folder:
+        array, file = Path(folder) / "x0.npy", onnx_files.program_of(network)
+        np.save(array, network.arrays()[0])
+        command = [os.environ["TESS_RUN"], file, "--input", f"x0={array}", "--repeat", "100"]
+        process, highest = subprocess.Popen(command, stdout=subprocess.DEVNULL), 0
+        while process.poll() is None:
+            highest = max(highest, child.status("VmHWM", process.pid))
+            time.sleep(0.002)
+    if process.returncode:
+        raise RuntimeError(f"bench: {title}: tess-run must end with 0, got {process.returncode}")
+    return [Row(title, highest / 1024, "MiB")]
+
+
 def first_result(title, method, network):
     """Seconds from before the import, with an empty cache and with that of another process."""
-    prepare(network)
+    prepare(network, method)
     kinds = "nothing compiled before", "compiled before"
     times = {kind: {} for kind in kinds}
     for _ in range(repeats(ROUNDS)):
@@ -95,11 +115,30 @@ def first_result(title, method, network):
 
 
 _RESNET = "ResNet-18 inference b1"
+FIRST = {
+    "compiled": ("inference", _RESNET, ""),
+    "program": ("program", _RESNET, ", from a file"),
+    "training": ("training_step", "ResNet-18 training b8", ""),
+    "encoder": ("inference", "Transformer encoder inference", ""),
+    "encoder_training": ("training_step", "Transformer encoder training", ""),
+}
+
+
+def first_result_of(name):
+    """The rows of one of FIRST."""
+    method, title, kind = FIRST[name]
+    network = {**catalog.INFERENCE, **catalog.TRAINING}[title]
+    return first_result(f"first result of {title}{kind}", method, network)
+
 
 BENCHMARKS = {
     "memory_resnet_18_inference": lambda: peak(
         f"peak memory of {_RESNET}", "inference", catalog.INFERENCE[_RESNET]
     ),
+    "memory_resnet_18_file": lambda: [
+        *peak(f"peak memory of {_RESNET}, from a file", "program", catalog.INFERENCE[_RESNET]),
+        *peak_without_python(f"peak memory of tess-run, {_RESNET}", catalog.INFERENCE[_RESNET]),
+    ],
     "memory_resnet_18_training": lambda: peak(
         "peak memory of ResNet-18 training b8",
         "training_step",
@@ -108,7 +147,5 @@ BENCHMARKS = {
     "memory_mlp_training": lambda: peak(
         "peak memory of MLP training", "training_step", catalog.TRAINING["MLP training"]
     ),
-    "compiled_first_result": lambda: first_result(
-        f"first result of {_RESNET}", "inference", catalog.INFERENCE[_RESNET]
-    ),
+    **{f"{name}_first_result": functools.partial(first_result_of, name) for name in FIRST},
 }

@@ -14,6 +14,9 @@ class Adapter:
     def inference(self, network, inputs):
         """A function without arguments that computes a Network's outputs of arrays and waits."""
 
+    def program(self, network, inputs):
+        """A function like that of inference(), of a program that it reads from its own file."""
+
     def training_step(self, network, inputs):
         """A function without arguments that trains a Network by a batch, and gives the loss."""
 

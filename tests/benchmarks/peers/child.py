@@ -20,10 +20,11 @@ def weights_file(wanted):
     return onnx_files.folder() / f"{wanted.key}.npz"
 
 
-def _status(field):
-    """A line of this process's status, in KiB."""
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(field))
+def status(field, process="self"):
+    """A line of a process's status, in KiB; 0 where it has none, because the process has ended."""
+    with contextlib.suppress(OSError), open(f"/proc/{process}/status") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith(field)), 0)
+    return 0
 
 
 def _forget_peak():
@@ -36,7 +37,7 @@ def measure(column, method, what, wanted):
     """The figure; None where the framework does not do it."""
     inputs, start = wanted.arrays(), time.perf_counter()
     adapter = load(column)
-    before = _status("VmRSS")
+    before = status("VmRSS")
     _forget_peak()
     call = getattr(adapter, method)(wanted, inputs)
     if call is None:
@@ -46,7 +47,7 @@ def measure(column, method, what, wanted):
         return time.perf_counter() - start
     for _ in range(CALLS):
         call()
-    return (_status("VmHWM") - before) / 1024
+    return (status("VmHWM") - before) / 1024
 
 
 def main():

@@ -1,4 +1,5 @@
-"""Networks as files of ONNX, which tessera.onnx.export writes: the same weights and operators.
+"""Networks as files of ONNX, which tessera.onnx.export writes: the same weights and operators. And
+as Tessera's own.
 
 Files lie in the folder TESS_PEER_FILES, which processes share; the first one makes it. Packages
 that write are imported when a file is written, because processes that read one are measured.
@@ -28,6 +29,18 @@ def file_of(network):
     path = folder() / f"{network.key}.onnx"
     if not path.exists():
         (write_lstm if network.kind == "lstm" else write)(network, path)
+    return str(path)
+
+
+def program_of(network):
+    """The path of a network's `.tess` file, for inference."""
+    path = folder() / f"{network.key}.tess"
+    if not path.exists():
+        from . import own_networks
+
+        traced, inputs = own_networks.traced(network), network.arrays()
+        traced(*own_networks.tensors(network, inputs))
+        traced.dump(path, arg_names=[f"x{number}" for number in range(len(inputs))])
     return str(path)
 
 

@@ -28,6 +28,8 @@ class OnnxRuntime(Adapter):
             return None
         return self._run(onnx_files.file_of(network), inputs)
 
+    program = inference
+
     def integers(self, network, inputs):
         """See the base."""
         return self._run(onnx_files.integers_of(network), inputs)

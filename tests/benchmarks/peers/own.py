@@ -39,6 +39,11 @@ class Tessera(Adapter):
         """See the base."""
         return _synced(own_networks.traced(network), own_networks.tensors(network, inputs))
 
+    def program(self, network, inputs):
+        """See the base."""
+        program = jit.load(onnx_files.program_of(network))
+        return _synced(program, own_networks.tensors(network, inputs))
+
     def training_step(self, network, inputs):
         """See the base."""
         return self._step(network, inputs, jit.trace)
