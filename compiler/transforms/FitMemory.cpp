@@ -35,9 +35,9 @@ bool mayRepeat(Operation *op) {
   return info && !info->custom && !info->boundRule && info->lowering != Lowering::Control && op->getNumRegions() == 0;
 }
 
-/// Estimated picoseconds; of a kernel those of its operands and results.
+/// Estimated picoseconds; of a kernel or a loop, which does not run again, those of its operands and results.
 double costOf(Operation *op) {
-  if (ir::infoOf(op))
+  if (ir::infoOf(op) && op->getNumRegions() == 0)
     return picosecondsOf(ir::opDefOf(op), ir::metasOf(op->getOperands()), ir::metasOf(op->getResults()));
   double picoseconds = 0;
   for (const TensorMeta &meta : ir::metasOf(op->getOperands()))
