@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict, fields
 from functools import cached_property
 
+from .._page.lifetimes import live_bytes, peak_of
 from .estimate import compiled_call
 from .explaining import call_text
 from .explanation.boundaries import add_boundaries
 from .explanation.facts import Facts
-from .explanation.memory import live_bytes, peak_of
 from .explanation.page import write_page
 from .explanation.text import text_of
 from .explanation.timing import add_times, limits_of, work_of
@@ -63,12 +63,12 @@ class Explanation:
     @cached_property
     def peak(self):
         """Step, bytes and pieces at the peak of the arena; None: it is empty."""
-        return peak_of(self.facts)
+        return peak_of(self.pieces, self.live)
 
     @cached_property
     def live(self):
         """Bytes of the arena that live at each step, and at copies behind the last one."""
-        return live_bytes(self.facts)
+        return live_bytes(self.pieces, len(self.steps) + 1)
 
     @cached_property
     def limits(self):

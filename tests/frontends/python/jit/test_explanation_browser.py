@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tessera.jit.explain import Explanation
 
-from tests.frontends.python.jit import browser
 from tests.frontends.python.jit.accounts import account_of
+from tests.support import browser
 
 pytestmark = pytest.mark.skipif(
     not (browser.DRIVER and browser.CHROMIUM),
@@ -98,12 +98,12 @@ def test_tab_reaches_each_part_in_order(opened):
 
 def test_memory_moves_from_the_peak_and_back(opened):
     opened.run("document.getElementById('arena').focus()")
-    peak = opened.run("now")
+    peak = opened.run("memory.now")
     assert opened.run("document.getElementById('live-head').textContent").endswith(": the peak")
     opened.press("Right", "Right", "Left")
-    assert opened.run("now") == min(peak + 1, opened.run("last"))
+    assert opened.run("memory.now") == min(peak + 1, opened.run("memory.last"))
     opened.press("Escape")
-    assert opened.run("now") == peak
+    assert opened.run("memory.now") == peak
     assert opened.run("document.getElementById('arena').getAttribute('aria-valuenow')") == str(peak)
 
 

@@ -270,51 +270,20 @@ function watchGraph() {
   byId("fold").addEventListener("click", () => { opened.clear(); opened.add(0); draw(); choose(-1); fit(); });
 }
 
-/** Operators and groups that have all words of `text`. */
-function matches(text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return [];
-  const has = (line) => words.every((word) => line.toLowerCase().includes(word));
-  const groups = data.groups.map((_, g) => -1 - g).filter((ref) => ref !== -1 && has(labelOf(ref)));
-  const operators = data.operators.map((_, op) => op).filter((op) => has(searchLine(op)));
+/** Operators and groups that have all words. */
+function matches(words) {
+  const groups = data.groups.map((_, g) => -1 - g).filter((ref) => ref !== -1 && hasWords(words, labelOf(ref)));
+  const operators = data.operators.map((_, op) => op).filter((op) => hasWords(words, searchLine(op)));
   return [...groups, ...operators];
 }
 const searchLine = (op) => [data.operators[op][0], data.operators[op][3], data.operators[op][2]].join(" ");
 
-function watchSearch() {
-  const input = byId("search"), list = byId("found"), most = 50;
-  const clear = () => { input.value = ""; list.hidden = true; byId("found-count").textContent = ""; input.focus(); };
-  const pick = (ref) => { choose(ref); byId("canvas").focus({ preventScroll: true }); };
-  input.addEventListener("input", () => {
-    const found = matches(input.value);
-    list.hidden = !found.length;
-    list.innerHTML = found.slice(0, most)
-      .map((ref) => `<li><button type="button" data-ref="${ref}">${escaped(isGroup(ref) ? `${labelOf(ref)} (group)` : searchLine(ref))}</button></li>`)
-      .join("");
-    const more = found.length > most ? `, the first ${most} shown` : "";
-    byId("found-count").textContent = input.value.trim() ? `${found.length} found${more}` : "";
-  });
-  input.addEventListener("keydown", (event) => {
-    const first = list.querySelector("button");
-    if (event.key === "Escape") clear();
-    else if (event.key === "Enter" && first) pick(Number(first.dataset.ref));
-    else if (event.key === "ArrowDown" && first) first.focus();
-    else return;
-    event.preventDefault();
-  });
-  list.addEventListener("click", (event) => { if (event.target.dataset.ref) pick(Number(event.target.dataset.ref)); });
-  list.addEventListener("keydown", (event) => {
-    const item = event.target.closest("li");
-    if (event.key === "Escape") clear();
-    else if (event.key === "ArrowDown") item.nextElementSibling?.firstElementChild.focus();
-    else if (event.key === "ArrowUp") (item.previousElementSibling?.firstElementChild ?? input).focus();
-    else return;
-    event.preventDefault();
-  });
-}
-
 draw();
 watchGraph();
-watchSearch();
+watchSearch({
+  matches,
+  label: (ref) => (isGroup(ref) ? `${labelOf(ref)} (group)` : searchLine(ref)),
+  pick: (ref) => { choose(ref); byId("canvas").focus({ preventScroll: true }); },
+});
 choose(-1);
 fit();

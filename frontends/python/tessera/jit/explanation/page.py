@@ -1,10 +1,8 @@
 """An explanation as one HTML page, which asks for nothing outside of it."""
 
-import json
-import os
-from html import escape
 from pathlib import Path
 
+from ..._page.writing import page_of, write_text
 from .groups import edges_of, edges_within, first_operator, groups_of, last_operator
 from .layout import layers_of
 
@@ -21,34 +19,14 @@ def write_page(account, path):
             f"to_html: operators of a page must be at most {MOST_OPERATORS}, got {count}: to_json "
             "has them all"
         )
-    page = page_of(account)
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page)
-    except OSError as error:
-        text = f"to_html: path must be writable, got {error.strerror}"
-        raise type(error)(error.errno, text, os.fspath(path)) from error
-    return path
-
-
-def page_of(account):
-    """The page as text."""
-    data = json.dumps(_data_of(account), separators=(",", ":")).replace("<", "\\u003c")
-    parts = {
-        "TITLE": escape(account.title),
-        "SUMMARY": "".join(f"<li>{escape(line)}</li>" for line in _summary(account)),
-        "STYLE": (_FOLDER / "page.css").read_text(encoding="utf-8"),
-        "SCRIPT": "".join(
-            (_FOLDER / name).read_text(encoding="utf-8")
-            for name in ("page.js", "graph.js", "tables.js")
-        ),
-        "DATA": data,
-    }
-    page = (_FOLDER / "page.html").read_text(encoding="utf-8")
-    before, *rest = page.split("<!--@")
-    return before + "".join(
-        parts[name] + text for name, _, text in (r.partition("-->") for r in rest)
+    page = page_of(
+        account.title,
+        _summary(account),
+        _FOLDER / "main.html",
+        [_FOLDER / "graph.js", _FOLDER / "tables.js"],
+        _data_of(account),
     )
+    return write_text("to_html", path, page)
 
 
 def _summary(account):

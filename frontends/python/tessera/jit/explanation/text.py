@@ -1,16 +1,8 @@
 """An explanation as text."""
 
-from ...utils._profile_summary import aligned
+from ..._page.texts import aligned, size
 
 _PEAK_ROWS = 10
-
-
-def size(count):
-    """Bytes for people."""
-    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= scale:
-            return f"{count / scale:.1f} {unit}"
-    return f"{count} bytes"
 
 
 def text_of(account, limit):

@@ -1,5 +1,5 @@
 "use strict";
-// What both the graph and the tables use.
+// The data of the page, and texts.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
@@ -21,3 +21,7 @@ function cut(text, width) {
   const most = Math.floor(width / 6.6);
   return text.length > most ? text.slice(0, Math.max(most - 1, 1)) + "\u2026" : text;
 }
+
+/** Words of a search, of which all must be there. */
+const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+const hasWords = (words, line) => words.every((word) => line.toLowerCase().includes(word));

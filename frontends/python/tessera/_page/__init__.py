@@ -1,0 +1,1 @@
+"""Parts that the pages of this package share: see README.md."""
