@@ -55,7 +55,7 @@ static llvm::Expected<TensorRef> copyNow(const TensorImpl &tensor, const Destina
     if (storage)
       if (llvm::Error e = awaitWritten(*storage))
         return std::move(e);
-  uint64_t begin = runtime::profiler::now();
+  runtime::profiler::Moment begin = runtime::profiler::now();
   llvm::Expected<TensorRef> copy = copyBits(*bits, into);
   if (!copy)
     return copy;

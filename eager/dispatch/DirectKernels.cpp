@@ -226,7 +226,7 @@ TESS_CALLS_KERNELS static void launchNow(const Launch &launch, runtime::Device &
 static void launchNamed(const Launch &launch, const OpInfo &info, runtime::Device &device) {
   if (LLVM_LIKELY(!runtime::profiler::on()))
     return launchNow(launch, device);
-  uint64_t begin = runtime::profiler::now();
+  runtime::profiler::Moment begin = runtime::profiler::now();
   launchNow(launch, device);
   runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now(), {});
 }
@@ -272,13 +272,14 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
 static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime::Device &device) {
   runtime::bump(&runtime::ExecutorCounters::launches);
   runtime::Stream &stream = device.defaultStream();
-  uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
+  const bool isProfiled = runtime::profiler::on();
+  runtime::profiler::Moment begin = isProfiled ? runtime::profiler::now() : runtime::profiler::Moment();
   runtime::KernelLaunch whole = wholeOf(launch);
   whole.what = info.name;
   llvm::Error error = stream.launch(whole);
-  if (!error && (asyncLevel() == 0 || begin))
+  if (!error && (asyncLevel() == 0 || isProfiled))
     error = stream.synchronize();
-  if (begin)
+  if (isProfiled)
     runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now(), {});
   return error;
 }

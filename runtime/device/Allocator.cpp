@@ -146,8 +146,6 @@ Allocator::~Allocator() { trim(); }
 
 void Allocator::noteUse(int64_t change) {
   uint64_t now = inUse.fetch_add(uint64_t(change), std::memory_order_relaxed) + uint64_t(change);
-  if (profiler::on())
-    profiler::recordMemory("memory of " + name, uint64_t(std::max<int64_t>(int64_t(now), 0)));
   if (int64_t(now) <= 0) // other threads have not reported yet what they took
     return;
   for (std::atomic<uint64_t> *highest : {&peak, &recentPeak})
@@ -170,6 +168,19 @@ uint64_t Allocator::cached() const {
 }
 
 llvm::Expected<Block> Allocator::allocate(size_t bytes) {
+  llvm::Expected<Block> block = find(bytes);
+  if (LLVM_UNLIKELY(profiler::on()) && block)
+    noteInProfile(*block, /*isTaken=*/true);
+  return block;
+}
+
+/// Puts a block into the profile, when it is found or before it is free.
+void Allocator::noteInProfile(Block block, bool isTaken) const {
+  int64_t now = int64_t(inUse.load(std::memory_order_relaxed)) - (isTaken ? 0 : int64_t(block.size));
+  profiler::recordBlock(name, block.data, block.size, isTaken, uint64_t(std::max<int64_t>(now, 0)));
+}
+
+llvm::Expected<Block> Allocator::find(size_t bytes) {
   if (bytes > (size_t(1) << 62)) {
     std::lock_guard<std::mutex> lock(mutex);
     return exhausted(bytes, bytes);
@@ -287,6 +298,8 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
 void Allocator::free(Block block) {
   if (!block.data)
     return;
+  if (LLVM_UNLIKELY(profiler::on()))
+    noteInProfile(block, /*isTaken=*/false);
   ThreadLists *mine = lists == Lists::PerThread && block.size <= kThreadMax ? ThreadLists::of(this) : nullptr;
   if (mine && mine->put(block))
     return;

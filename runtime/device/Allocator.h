@@ -88,6 +88,8 @@ private:
     std::vector<void *> blocks;
     uint64_t lastUse = 0; // in ticks
   };
+  llvm::Expected<Block> find(size_t bytes);
+  void noteInProfile(Block block, bool isTaken) const;
   void putShared(Block block);
   llvm::Expected<Block> obtain(size_t request, size_t size);
   std::map<size_t, FreeList>::iterator findShared(size_t size);

@@ -197,7 +197,7 @@ std::string Runner::nameOf(const Command &command) const {
 
 llvm::Error Runner::profiled(Command &command) {
   static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel", "loop"};
-  uint64_t begin = profiler::now();
+  profiler::Moment begin = profiler::now();
   llvm::Error error = execute(command);
   profiler::Details details;
   if (command.step) {
@@ -225,7 +225,7 @@ llvm::Error Runner::runAll(llvm::MutableArrayRef<Command> commands) {
 
 llvm::Error Runner::run() {
   bump(&ExecutorCounters::runs);
-  uint64_t begin = profile ? profiler::now() : 0;
+  profiler::Moment begin = profile ? profiler::now() : profiler::Moment();
   llvm::Error error = runAll(bound.commands);
   if (!bound.program->device().hostAccessible()) { // what is queued uses memory of the caller's, after an error too
     llvm::Error late = stream.synchronize();

@@ -273,7 +273,7 @@ TEST_CASE("a movement along no axis is a program without one") {
 TEST_CASE("a copy for a layout is in the profile, by the operator that wants it") {
   TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
   TensorRef transposed = run(OpDef::get("transpose"), {x});
-  runtime::profiler::start();
+  check(runtime::profiler::start());
   run("matmul", {transposed, x});
   run("add", {x, x});
   runtime::profiler::stop();

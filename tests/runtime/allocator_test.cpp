@@ -155,7 +155,7 @@ TEST_CASE("a profile has the memory in use over time") {
   CountingSource source;
   Allocator allocator("test", source, Allocator::Lists::Shared);
   Block before = get(allocator.allocate(4096));
-  profiler::start();
+  ok(profiler::start());
   allocator.free(get(allocator.allocate(100)));
   allocator.free(before);
   profiler::stop();

@@ -1,4 +1,5 @@
 //===- Counters.cpp - counters, facts and the profile of the process -----===//
+#include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 
 #include "compiler/Compile.h"
@@ -137,7 +138,7 @@ void initCounters(nb::module_ &module) {
   module.def("doctor", &doctorInfo, "Facts about this machine and build.");
   module.def("bits_changes", &bitsChanges,
              "(version, operators, dtypes, ulps, relative, why) of each change of the bits that builds compute.");
-  module.def("start_profile", [] { runtime::profiler::start(); }, "Forgets the last profile and begins to record.");
+  module.def("start_profile", [] { checkOrThrow(runtime::profiler::start()); }, "Forgets the last profile and begins to record.");
   module.def("stop_profile", &runtime::profiler::stop, "Ends the recording; the profile stays.");
   module.def("profile_json", &runtime::profiler::json, "The last profile, as a Chrome trace.");
 }
