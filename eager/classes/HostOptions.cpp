@@ -3,6 +3,7 @@
 
 #include "runtime/bind/BindSettings.h"
 #include "runtime/device/KernelTable.h"
+#include "runtime/device/Profiler.h"
 #include "runtime/run/Executor.h"
 #include "runtime/tuning/Pick.h"
 #include "llvm/ADT/STLExtras.h"
@@ -73,7 +74,14 @@ compiler::CompileOptions optionsFor(runtime::Device &device) {
   options.target = device.target().str();
   options.kernels = std::make_shared<LibraryChoice>(device);
   options.evaluate = evaluate;
+  if (runtime::profiler::on())
+    options.timed = recordPart;
   return options;
+}
+
+void recordPart(const std::string &name, double seconds) {
+  if (runtime::profiler::on())
+    runtime::profiler::recordFinished(name, "compile", seconds);
 }
 
 compiler::CompileOptions hostOptions() { return optionsFor(runtime::hostDevice()); }

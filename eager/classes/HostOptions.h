@@ -13,8 +13,10 @@
 namespace tess::eager {
 
 /// Options for programs that run on `device`: its target, `kernels` answered from its table for the present settings
-/// of the process, and `evaluate` run by the executor on the host.
+/// of the process, `evaluate` run by the executor on the host, and times for the profile that is taken.
 compiler::CompileOptions optionsFor(runtime::Device &device);
+/// Adds a part of a compilation, which ends now, to the profile that is taken, if one is.
+void recordPart(const std::string &name, double seconds);
 /// Those for the host.
 compiler::CompileOptions hostOptions();
 

@@ -1,10 +1,9 @@
 //===- Dispatch.cpp - one operator now ------------------------------------===//
 #include "eager/dispatch/Dispatch.h"
 #include "eager/classes/MiniGraph.h"
-#include "eager/tensor/Location.h"
 #include "eager/tensor/MemoryHooks.h"
+#include "eager/tensor/ProfiledCalls.h"
 #include "ops/graphs/Control.h"
-#include "runtime/device/Profiler.h"
 
 namespace tess::eager {
 
@@ -51,8 +50,12 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
 llvm::Error dispatchPinned(const DispatchCall &call, Tensors &results) {
   if (LLVM_LIKELY(!runtime::profiler::on()))
     return dispatchNow(call, results);
-  runtime::profiler::At place(Location::here().describe());
-  return dispatchNow(call, results);
+  runtime::profiler::At place(contextOf(call.op.name()));
+  if (llvm::Error e = dispatchNow(call, results))
+    return e;
+  if (call.info().lowering != Lowering::View)
+    recordTypes(results);
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

@@ -1,8 +1,10 @@
 //===- Location.cpp - where a user called an operator --------------------===//
 #include "eager/tensor/Location.h"
 
+#include "runtime/device/Profiler.h"
 #include "runtime/threads/Fork.h"
 #include "runtime/threads/Worker.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <mutex>
@@ -10,6 +12,8 @@
 #include <vector>
 
 namespace tess::eager {
+
+namespace profiler = runtime::profiler;
 
 static LocationHooks locationHooks;
 static BlockingHooks blockingHooks;
@@ -47,18 +51,36 @@ ScopeTable &scopeTable() {
 const runtime::MadeAtLoad<scopeTable> kMade;
 
 thread_local std::vector<uint32_t> scopes;
+/// Scopes of this thread that were entered while a profile with scopes was taken: how deep, and when.
+thread_local std::vector<std::pair<size_t, profiler::Moment>> timedScopes;
 
 } // namespace
 
 void pushScope(llvm::StringRef name) {
   std::string path = currentScope();
   scopes.push_back(scopeTable().intern(path.empty() || name.empty() ? path + name.str() : path + "." + name.str()));
+  if (LLVM_UNLIKELY(profiler::hasScopes.load(std::memory_order_relaxed)))
+    timedScopes.emplace_back(scopes.size(), profiler::now());
+}
+
+/// Puts the innermost scope into the profile, if it was entered while that was taken.
+static void recordScope() {
+  auto [depth, begin] = timedScopes.back();
+  if (depth != scopes.size())
+    return;
+  timedScopes.pop_back();
+  if (profiler::hasScopes)
+    profiler::record(currentScope(), "scope", begin, profiler::now(), {});
 }
 
 void popScope() {
+  if (LLVM_UNLIKELY(!timedScopes.empty()))
+    recordScope();
   if (!scopes.empty())
     scopes.pop_back();
 }
+
+std::string callsHere() { return locationHooks.calls ? locationHooks.calls() : std::string(); }
 
 std::string currentScope() { return scopes.empty() ? std::string() : scopeTable().path(scopes.back()); }
 
@@ -115,13 +137,25 @@ std::unique_lock<std::mutex> lockInRegion(std::mutex &mutex) {
   return lock;
 }
 
+/// Puts a wait that ends now into the profile.
+static void recordWait(llvm::StringRef what, const profiler::Moment &begin) {
+  std::string here = profiler::context().location.empty() ? Location::here().describe() : std::string();
+  profiler::record(("wait for " + what).str(), "wait", begin, profiler::now(), {.location = here});
+}
+
 /// The longest time until a user's interrupt is noticed.
 static constexpr std::chrono::milliseconds kPollInterval(20);
 
-llvm::Error awaitCommand(uint64_t number) {
+llvm::Error awaitCommand(uint64_t number, llvm::StringRef what) {
   runtime::Worker &worker = runtime::Worker::global();
   if (worker.count() >= number)
     return llvm::Error::success();
+  const bool isProfiled = profiler::on();
+  const profiler::Moment begin = isProfiled ? profiler::now() : profiler::Moment();
+  llvm::scope_exit record([&] { // behind the region: the user's line needs the frontend's lock
+    if (LLVM_UNLIKELY(isProfiled))
+      recordWait(what, begin);
+  });
   BlockingRegion region;
   while (!worker.waitFor(number, kPollInterval))
     if (llvm::Error e = region.poll())

@@ -26,6 +26,8 @@ struct LocationHooks {
   std::string (*source)(void *code, int32_t position) = nullptr;
   /// Frees `code`; called by any thread, and must not wait for a lock.
   void (*release)(void *code) = nullptr;
+  /// The calls of the user that lead here, the innermost first; empty when nothing is known.
+  std::string (*calls)() = nullptr;
 };
 /// Sets the hooks of the process; no other thread may use eager meanwhile.
 void setLocationHooks(const LocationHooks &hooks);
@@ -49,6 +51,9 @@ private:
   int32_t position = 0;
   uint32_t scope = 0;
 };
+
+/// "net.py:7 in forward < train.py:12 in step", the user's calls that lead here; empty when nothing is known.
+std::string callsHere();
 
 /// Enters the scope `name` (a module's attribute) within the present one; names are interned.
 void pushScope(llvm::StringRef name);
@@ -84,7 +89,8 @@ private:
 /// Takes the mutex; waits for it in a BlockingRegion, because the thread that holds it may want the frontend's lock.
 std::unique_lock<std::mutex> lockInRegion(std::mutex &mutex);
 
-/// Waits, in a BlockingRegion, until the worker has run the command `number`; an error when the user interrupts.
-llvm::Error awaitCommand(uint64_t number);
+/// Waits, in a BlockingRegion, until the worker has run the command `number`; an error when the user interrupts. A
+/// profile says that the thread waited for `what`.
+llvm::Error awaitCommand(uint64_t number, llvm::StringRef what = "a result");
 
 } // namespace tess::eager

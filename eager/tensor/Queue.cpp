@@ -4,7 +4,6 @@
 #include "eager/tensor/MemoryHooks.h"
 #include "ops/vocabulary/Error.h"
 #include "runtime/Devices.h"
-#include "runtime/device/Profiler.h"
 #include "runtime/threads/Fork.h"
 #include "runtime/threads/Worker.h"
 #include "llvm/ADT/STLExtras.h"
@@ -68,10 +67,21 @@ void drop(const Job &job) {
       queuedBytes -= storage->bytes();
 }
 
+/// The Waiting of a job that is queued now.
+std::unique_ptr<runtime::profiler::Waiting> waitingOf(const Job &job) {
+  auto waiting = std::make_unique<runtime::profiler::Waiting>(runtime::profiler::waitingFromHere());
+  if (waiting->context.location.empty())
+    waiting->context.location = job.location.describe();
+  return waiting;
+}
+
 void runJob(std::unique_ptr<Job> job) {
   std::optional<runtime::profiler::At> place;
-  if (LLVM_UNLIKELY(runtime::profiler::on()))
-    place.emplace(job->location.describe());
+  if (LLVM_UNLIKELY(job->waiting != nullptr)) {
+    if (runtime::profiler::on())
+      runtime::profiler::recordWaited(*job->waiting, Worker::global().count() + 1);
+    place.emplace(std::move(job->waiting->context));
+  }
   if (FailureRef inherited = inheritedFailure(job->inputs))
     poisonAll(job->outputs, inherited);
   else if (llvm::Error error = job->body())
@@ -81,15 +91,16 @@ void runJob(std::unique_ptr<Job> job) {
 
 /// Waits until commands and bytes are within their limits, and then until there is room for several more.
 llvm::Error awaitRoom() {
+  constexpr llvm::StringLiteral kRoom = "room in the queue";
   Worker &worker = Worker::global();
   if (uint64_t last = worker.last(); last > worker.count() + kMostWaiting)
-    if (llvm::Error e = awaitCommand(last - kMostWaiting / 2))
+    if (llvm::Error e = awaitCommand(last - kMostWaiting / 2, kRoom))
       return e;
   if (queuedBytes <= kMostBytes)
     return llvm::Error::success();
   while (queuedBytes > kMostBytes / 2) {
     uint64_t run = worker.count();
-    if (llvm::Error e = awaitCommand(run + (worker.last() - run + 1) / 2))
+    if (llvm::Error e = awaitCommand(run + (worker.last() - run + 1) / 2, kRoom))
       return e;
   }
   return llvm::Error::success();
@@ -159,7 +170,7 @@ llvm::Error awaitWritten(Storage &storage) {
   return isPending(storage) ? awaitCommand(storage.writer()) : llvm::Error::success();
 }
 
-llvm::Error awaitAll() { return awaitCommand(Worker::global().last()); }
+llvm::Error awaitAll() { return awaitCommand(Worker::global().last(), "all queued work"); }
 
 llvm::Error awaitValue(Storage &storage) {
   if (llvm::Error e = awaitWritten(storage))
@@ -173,6 +184,8 @@ llvm::Error enqueue(std::unique_ptr<Job> job) {
     return e;
   llvm::SmallVector<StorageRef, 2> outputs = job->outputs;
   hold(*job);
+  if (LLVM_UNLIKELY(runtime::profiler::on()))
+    job->waiting = waitingOf(*job);
   uint64_t ticket = Worker::global().submit([raw = job.release()] { runJob(std::unique_ptr<Job>(raw)); });
   for (const StorageRef &output : outputs)
     output->setWriter(ticket);

@@ -10,8 +10,10 @@
 
 #include "eager/tensor/Location.h"
 #include "eager/tensor/Tensor.h"
+#include "runtime/device/Profiler.h"
 
 #include <functional>
+#include <memory>
 
 namespace tess::eager {
 
@@ -43,6 +45,8 @@ struct Job {
   /// "x f32[2, 3], y f32[3, 4]", for the message of a failure.
   std::function<std::string()> describe;
   Location location;
+  /// Since when it waits, where a profile is taken; enqueue() fills it in.
+  std::unique_ptr<runtime::profiler::Waiting> waiting = nullptr;
 };
 /// Queues `job`; waits while the queue is long or holds many bytes. The outputs are pending until it has run. On an
 /// error it is not queued.

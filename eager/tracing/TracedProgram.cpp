@@ -8,6 +8,7 @@
 #include "eager/stack/Apply.h"
 #include "eager/stack/Watcher.h"
 #include "eager/tensor/Placement.h"
+#include "eager/tensor/ProfiledCalls.h"
 #include "eager/tensor/Queue.h"
 #include "eager/tracing/Recorder.h"
 #include "runtime/bind/FileConstants.h"
@@ -44,7 +45,10 @@ compiler::CompileOptions TracedProgram::optionsToCompile() {
   rewriteLines.clear();
   times.clear();
   options.remark = [this](const std::string &line) { rewriteLines.push_back(line); };
-  options.timed = [this](const std::string &name, double seconds) { times.emplace_back(name, seconds); };
+  options.timed = [this](const std::string &name, double seconds) {
+    times.emplace_back(name, seconds);
+    recordPart(name, seconds);
+  };
   return options;
 }
 
@@ -371,6 +375,9 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = program->check())
     return std::move(e);
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  std::optional<runtime::profiler::At> place;
+  if (LLVM_UNLIKELY(runtime::profiler::on()))
+    place.emplace(contextOf(name));
   for (const Recording::Update &change : updates) // a watcher keeps the old values from being overwritten
     noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
   eviction::Use use;
@@ -401,6 +408,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
       return std::move(e);
   }
   update(given, **bound, values);
+  if (LLVM_UNLIKELY(place.has_value()))
+    recordTypes(values.results);
   return std::move(values.results);
 }
 

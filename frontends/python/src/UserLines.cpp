@@ -104,6 +104,30 @@ static std::string describe(void *code, int32_t position) {
   return slash == std::string::npos ? text : text.substr(slash + 1);
 }
 
+/// Frames that a text of calls has at most.
+static constexpr unsigned kMostCalls = 64;
+
+/// "net.py:7 in forward < train.py:12 in step".
+static std::string calls() {
+  if (!PyGILState_Check())
+    return "";
+  std::string text;
+  unsigned count = 0;
+  nb::object frame = nb::steal(reinterpret_cast<PyObject *>(PyThreadState_GetFrame(PyThreadState_Get())));
+  while (frame.is_valid() && count < kMostCalls) {
+    auto *current = reinterpret_cast<PyFrameObject *>(frame.ptr());
+    nb::object code = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetCode(current)));
+    auto *object = reinterpret_cast<PyCodeObject *>(code.ptr());
+    if (!isOwn(object)) {
+      const char *name = PyUnicode_AsUTF8(object->co_name);
+      text += (count++ ? " < " : "") + describe(object, PyFrame_GetLasti(current)) + " in " + (name ? name : "?");
+    }
+    frame = nb::steal(reinterpret_cast<PyObject *>(PyFrame_GetBack(current)));
+  }
+  PyErr_Clear();
+  return text;
+}
+
 /// The text of the line without its indentation.
 static std::string source(void *code, int32_t position) {
   nb::gil_scoped_acquire gil;
@@ -200,7 +224,7 @@ void initUserLines(nb::module_ &module) {
   module.def("_set_package_folder", [](const nb::str &folder) { packageFolder = folder.c_str(); });
   module.def("_leave", &leave, nb::arg("wait"),
              "To be called at exit: waits for all queued work and raises what nobody has seen.");
-  eager::setLocationHooks({capture, describe, source, release});
+  eager::setLocationHooks({capture, describe, source, release, calls});
   eager::setBlockingHooks({leaveInterpreter, enterInterpreter, pollInterpreter});
 }
 
