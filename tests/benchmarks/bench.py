@@ -23,6 +23,7 @@ MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording
 MODULES += ["training", "inference", "compile_time", "process", "thresholds", "executable_codecs"]
 MODULES += ["loops", "free_sizes", "fit_memory", "recurrent", "epochs", "ops_peers", "shared_cores"]
 MODULES += ["compiled", "int8", "memory", "quantized", "traced_module", "accuracy", "fit_models"]
+MODULES += ["profiled"]
 
 
 def benchmarks():

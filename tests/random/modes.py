@@ -27,7 +27,7 @@ from tests.random.observe import (
 )
 from tests.random.outside import outside
 from tests.random.program import REFUSALS
-from tests.random.settings import dropped, profiled, setting, without_winograd
+from tests.random.settings import dropped, profiled, recorded, setting, without_winograd
 from tests.support.helper import as_list, bits
 
 # Modes: each takes a program and returns the text of a difference.
@@ -317,6 +317,7 @@ DRAWN = {
     "threads_8": _threads(8),
     "without_winograd": without_winograd,
     "profiled": profiled,
+    "recorded": recorded,
     "dropped": dropped,
     "gradient_dropped": gradient_dropped,
     "level_0": level_0,

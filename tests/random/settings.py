@@ -2,9 +2,15 @@
 moves none."""
 
 import contextlib
+from xml.etree import ElementTree
 
 from tessera import _core, config, dtr, jit
 from tessera.functional.debug_param import Strategy
+from tessera.utils._profile.flow import flow_of
+from tessera.utils._profile.page import profile_page
+from tessera.utils._profile.picture import picture_of
+from tessera.utils._profile.recording import Recording
+from tessera.utils.profiler import Profiler
 
 from tests.random.files import loaded
 from tests.random.observe import SkippedError, difference, eager, observed, skipping_refusals
@@ -38,6 +44,24 @@ def without_winograd(program):
         return found
     finally:
         config.winograd = before
+
+
+def recorded(program):
+    """While a profile with all that there is is taken: eager and traced; its files are made."""
+    expected = eager(program)
+    profiler = Profiler(with_scopes=True, with_backtrace=True, counters=["task-clock"]).start()
+    try:
+        function, captured = program.instance()
+        found = difference(observed(function, program, captured), expected, "in a profile")
+        function, captured = program.instance()
+        got = observed(jit.trace(function), program, captured)
+        found = found or difference(got, expected, "traced in a profile")
+    finally:
+        profiler.stop()
+    recording = Recording(profiler.json())
+    ElementTree.fromstring(picture_of(flow_of(recording.events), "program", 10))
+    profile_page(recording, "program", 10)
+    return found
 
 
 def profiled(program):

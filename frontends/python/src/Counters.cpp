@@ -128,6 +128,16 @@ nb::list bitsChanges() {
   return changes;
 }
 
+void startProfile(const nb::dict &options) {
+  runtime::profiler::Options wanted;
+  wanted.steps = nb::cast<bool>(options["steps"]);
+  wanted.scopes = nb::cast<bool>(options["scopes"]);
+  wanted.calls = nb::cast<bool>(options["calls"]);
+  wanted.memoryStride = nb::cast<unsigned>(options["memory_stride"]);
+  wanted.counters = nb::cast<std::vector<std::string>>(options["counters"]);
+  checkOrThrow(runtime::profiler::start(wanted));
+}
+
 } // namespace
 
 void initCounters(nb::module_ &module) {
@@ -138,7 +148,12 @@ void initCounters(nb::module_ &module) {
   module.def("doctor", &doctorInfo, "Facts about this machine and build.");
   module.def("bits_changes", &bitsChanges,
              "(version, operators, dtypes, ulps, relative, why) of each change of the bits that builds compute.");
-  module.def("start_profile", [] { checkOrThrow(runtime::profiler::start()); }, "Forgets the last profile and begins to record.");
+  module.def("start_profile", &startProfile, nb::arg("options"), "Forgets the last profile and begins to record.");
+  module.def("is_profiling", &runtime::profiler::on, "Whether a profile is taken.");
+  module.def(
+      "mark_profile", [](const std::string &name) { runtime::profiler::recordMark(name); }, nb::arg("name"),
+      "Puts a point in time into the profile.");
+  module.def("hardware_counters", &runtime::hardwareCounterNames, "Names of counters that a profile may have.");
   module.def("stop_profile", &runtime::profiler::stop, "Ends the recording; the profile stays.");
   module.def("profile_json", &runtime::profiler::json, "The last profile, as a Chrome trace.");
 }

@@ -108,10 +108,20 @@ def test_misuse():
     with pytest.raises(RuntimeError, match="one profiler must record at a time, got a second"):
         Profiler().start()
     profiler.stop()
-    with pytest.raises(
-        ValueError, match="Profiler: format must be 'chrome_timeline.json', got 'svg'"
-    ):
-        Profiler(format="svg")
+    wrong = {
+        "Profiler: format must be one of .'chrome_timeline.json', .*, got 'svg'": {"format": "svg"},
+        "Profiler: formats must be a list of formats, got 'html'": {"formats": "html"},
+        "Profiler: formats must be a list of formats, got ..": {"formats": []},
+        "Profiler: sample_rate must be at least 0, got -1": {"sample_rate": -1},
+        "Profiler: num_tensor_watch must be at least 0, got -2": {"num_tensor_watch": -2},
+        "Profiler: counters must be at most four of .*, got .'watts'.": {"counters": ["watts"]},
+        "Profiler: counters must be at most four": {"counters": ["cycles"] * 5},
+    }
+    for text, options in wrong.items():
+        with pytest.raises(ValueError, match=text):
+            Profiler(**options)
+    with pytest.raises(RuntimeError, match="Profiler: step must come after start, got no start"):
+        profiler.step()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
@@ -163,19 +173,30 @@ def test_the_summary_adds_up(capsys):
         net(x)
     profiler.stop()
     profiler.summary()
-    head, *rows = capsys.readouterr().out.splitlines()
+    table, *more = capsys.readouterr().out.split("\n\n")
+    head, *rows = table.splitlines()
     columns = "operator module line calls total us mean us share"
     assert " ".join(head.split()) == columns
     times = [float(row.split()[-4]) for row in rows]
     assert times == sorted(times, reverse=True)
     assert sum(times) == pytest.approx(sum(event["dur"] for event in steps(profiler)), abs=1)
     assert any(row.startswith("relu") and " 3 " in row for row in rows), rows
+    assert more[-1].startswith("peak of cpu0: ") and "test_profiler.py:" in more[-1]
+
+
+def test_columns_and_rows_of_the_summary(capsys):
+    net = M.Sequential(M.Linear(64, 64), M.ReLU())
+    profiler = Profiler().start()
+    net(F.ones((8, 64)))
+    profiler.stop()
     profiler.summary(by=["module"], limit=1)
-    head, first, rest = capsys.readouterr().out.splitlines()
-    assert head.startswith("module ") and rest.startswith("1 more") and "%" in first
+    head, first, rest = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert head.startswith("module ") and "more" in rest and "%" in first
     for wrong in ((), ("name",)):
         with pytest.raises(ValueError, match="summary: by must name columns of"):
             profiler.summary(by=wrong)
+    with pytest.raises(ValueError, match="summary: limit must be at least 0, got -1"):
+        profiler.summary(limit=-1)
     profiler.start()
     profiler.stop()
     profiler.summary()

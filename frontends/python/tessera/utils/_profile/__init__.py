@@ -1,0 +1,1 @@
+"""A profile as tables, pictures and pages: see README.md."""
