@@ -37,8 +37,7 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
   manager.enableVerifier(options.verify);
   auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
   buildPipeline(manager, options, ir::numericsOf(main), moduleEvaluator(options));
-  if (options.timed)
-    manager.addInstrumentation(std::make_unique<PassClock>(options.timed));
+  manager.addInstrumentation(std::make_unique<PassClock>(options.timed));
   if (!options.dumpAfter.empty())
     manager.enableIRPrinting(
         [](mlir::Pass *, mlir::Operation *) { return false; },
@@ -111,8 +110,8 @@ llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const Compil
 
 CompileStats compileStats() {
   KernelCacheStats kernels = kernelCacheStats();
-  return {numPrograms.load(), kernels.compiled, kernels.fromMemory, kernels.fromDisk,
-          double(nanoseconds.load()) * 1e-9};
+  return {numPrograms.load(), kernels.compiled, kernels.fromMemory, kernels.fromDisk, double(nanoseconds.load()) * 1e-9,
+          runningPart.load()};
 }
 
 std::pair<std::string, uint64_t> objectCacheSettings() { return objectCache().settings(); }

@@ -18,6 +18,7 @@ struct CompileStats {
   uint64_t kernelsFromMemory = 0;
   uint64_t kernelsFromDisk = 0;
   double seconds = 0;
+  const char *part = ""; // that runs now: a pass, "steps" or "code"; empty: none
 };
 
 /// Compiles `graph`, which is not changed. Errors carry the user's location and operator.

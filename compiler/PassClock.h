@@ -4,6 +4,7 @@
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -14,20 +15,27 @@ namespace tess::compiler {
 /// Receives the seconds of a part by its name.
 using ReportTime = std::function<void(const std::string &name, double seconds)>;
 
-/// Reports its lifetime, unless `report` is empty.
+/// The part of a compilation that the process began last and has not ended, a literal; "" when there is none.
+inline std::atomic<const char *> runningPart{""};
+
+/// Reports its lifetime, unless `report` is empty. While it lives it is the running part. `name` is, or ends, a
+/// literal.
 class TimedPart {
 public:
-  TimedPart(std::string name, const ReportTime &report)
-      : name(std::move(name)), report(report), start(std::chrono::steady_clock::now()) {}
+  TimedPart(llvm::StringRef name, const ReportTime &report)
+      : name(name), report(report), start(std::chrono::steady_clock::now()) {
+    runningPart = name.data();
+  }
   ~TimedPart() {
+    runningPart = "";
     if (report)
-      report(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      report(name.str(), std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   TimedPart(const TimedPart &) = delete;
   TimedPart &operator=(const TimedPart &) = delete;
 
 private:
-  std::string name;
+  llvm::StringRef name;
   const ReportTime &report;
   std::chrono::steady_clock::time_point start;
 };
@@ -45,10 +53,10 @@ public:
   void runAfterPassFailed(mlir::Pass *pass, mlir::Operation *) override { end(*pass); }
 
 private:
-  static std::string nameOf(mlir::Pass &pass) {
-    llvm::StringRef name = pass.getArgument();
+  static llvm::StringRef nameOf(mlir::Pass &pass) {
+    llvm::StringRef name = pass.getArgument(); // a literal
     name.consume_front("tess-");
-    return name.str();
+    return name;
   }
   void end(mlir::Pass &pass) {
     if (!pass.getArgument().empty())

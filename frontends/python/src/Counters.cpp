@@ -144,6 +144,9 @@ void initCounters(nb::module_ &module) {
   module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
   module.def("queue_stats", &queueStats,
              "Commands that wait or run, the bytes that they hold, and the bounds of both.");
+  module.def(
+      "compiling_part", [] { return compiler::compileStats().part; },
+      "The part of a compilation that runs now: a pass, or \"steps\" or \"code\"; \"\": none.");
   module.def("launch_count", &runtime::launchCount, "Kernels, library calls and copies since the start.");
   module.def("doctor", &doctorInfo, "Facts about this machine and build.");
   module.def("bits_changes", &bitsChanges,

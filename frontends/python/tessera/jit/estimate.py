@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from .. import _core
 from .._tree import flatten, unflatten
 from ..tensor import Parameter, Tensor
-from .memory_config import memory_options
+from ..utils.progress import compiling
+from .memory_config import is_limited, memory_options
 from .numerics import with_numerics
 from .program import Program
 from .recording import record
@@ -79,7 +80,9 @@ def estimate(function, *args, memory_limit=None, **kwargs):
     True
     """
     args, kwargs = valueless(args, kwargs)
-    program, call = compiled_call(function, args, kwargs, memory_options("estimate", memory_limit))
+    options = memory_options("estimate", memory_limit)
+    with compiling("estimating", is_limited(options)):
+        program, call = compiled_call(function, args, kwargs, options)
     if call is None:
         held = {"parameters": _bytes_of(function.state_dict().values())}
     else:

@@ -5,6 +5,7 @@ from dataclasses import asdict, fields
 from functools import cached_property
 
 from .._page.lifetimes import live_bytes, peak_of
+from ..utils.progress import compiling
 from .estimate import compiled_call
 from .explaining import call_text
 from .explanation.boundaries import add_boundaries
@@ -202,17 +203,15 @@ def explain(function, *args, **kwargs):
     >>> account.peak.bytes >= 256 * 256 * 4
     True
     """
-    if args or kwargs:
-        program = compiled_call(function, args, kwargs)[0]
-        title = getattr(function, "path", None) or getattr(function, "__name__", "function")
-    elif isinstance(function, trace):
-        program, title = _latest(function)
-    elif isinstance(function, Program):
-        program, title = function.bound(), function.path
-    else:
-        program = compiled_call(function, args, kwargs)[0]
-        title = getattr(function, "__name__", "function")
-    return Explanation(json.loads(program.account()), title)
+    with compiling("explaining"):
+        if args or kwargs or not isinstance(function, (trace, Program)):
+            program = compiled_call(function, args, kwargs)[0]
+            title = getattr(function, "path", None) or getattr(function, "__name__", "function")
+        elif isinstance(function, trace):
+            program, title = _latest(function)
+        else:
+            program, title = function.bound(), function.path
+        return Explanation(json.loads(program.account()), title)
 
 
 def _latest(traced):

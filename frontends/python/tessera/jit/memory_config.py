@@ -42,6 +42,11 @@ def memory_options(owner, memory_limit, sublinear_memory_config=None, dtr_config
     return {}
 
 
+def is_limited(options):
+    """Whether the options of a program ask for a plan of its memory."""
+    return "memory_limit" in options or "memory_goal" in options
+
+
 def _checked(owner, name, value, kind, holds, bound):
     """`value`; ValueError unless it is a number of the kind and `holds`."""
     kinds = (int,) if kind is int else (int, float)

@@ -5,6 +5,7 @@ Sizes below _LEAST are never free: such an axis repeats, or has nothing to compu
 
 from .. import _core
 from ..utils.progress import compiling
+from .memory_config import is_limited
 
 _LEAST = _core.LEAST_FREE_SIZE
 
@@ -38,7 +39,7 @@ def _get(sized, arguments, options, what):
     """The program for these arguments; None where there is none."""
     if sized.is_compiled:
         return sized.get(arguments, options)
-    with compiling(what):
+    with compiling(what, is_limited(options)):
         return sized.get(arguments, options)
 
 
@@ -77,7 +78,7 @@ class Compiled:
             if self.program is None:
                 self.sized, self.fixed = None, self.sized.why or "a rule needs to know a size"
         if self.program is None:
-            with compiling(what):
+            with compiling(what, is_limited(options)):
                 self.program = self.recording.compile(options)
         return self.program
 

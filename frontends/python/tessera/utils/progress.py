@@ -1,8 +1,10 @@
-"""Progress bars of what takes longer than two seconds: loops, downloads, compilations.
+"""Progress of what takes longer than two seconds: loops, downloads, compilations, plans of memory.
 
-Drawn by tqdm (the extra "progress") on the standard error stream. They are silent where that is no
-terminal, and where tqdm is not installed, unless they are asked for: by an argument, `set_progress`
-or the environment's TESS_PROGRESS=1; TESS_PROGRESS=0 asks for none.
+Bars of loops and downloads are drawn by tqdm (the extra "progress"), and are silent where it is not
+installed. A compilation, a plan of memory within a limit and an estimate say in one line what they
+do, and remove the line at the end. All is on the standard error stream, and silent where that is
+no terminal, unless it is asked for: by an argument, `set_progress` or the environment's
+TESS_PROGRESS=1; TESS_PROGRESS=0 asks for none.
 
 >>> from tessera.utils.progress import progress
 >>> sum(progress(range(4), "adding"))
@@ -13,20 +15,21 @@ import contextlib
 import os
 import sys
 import threading
+import time
 
 from .. import _core
 from .._extras import importing
 
 __all__ = ["progress", "progress_bar", "set_progress"]
 
-_DELAY = 2.0  # seconds until a bar is shown
+_DELAY = 2.0  # seconds until something is shown
 _PERIOD = 0.5  # seconds between two looks at a compilation
 
 _enabled = {"0": False, "1": True}.get(os.environ.get("TESS_PROGRESS"))
 
 
 def set_progress(enabled):
-    """Whether bars are shown: True, False, or None for where there is a terminal; returns the old
+    """Whether progress is shown: True, False, or None for where a terminal is; returns the old
     setting.
 
     ImportError: with True tqdm must be installed. ValueError: enabled must be one of these.
@@ -112,34 +115,82 @@ def _items(iterable, bar):
             bar.update(1)
 
 
+class _Line:
+    """A line of the terminal that is written again and again, and removed at the end."""
+
+    def __init__(self):
+        self._written = 0  # letters
+
+    def show(self, text):
+        """Replaces the line."""
+        text = text[: _columns() - 1]
+        self._write("\r" + text.ljust(self._written))
+        self._written = len(text)
+
+    def remove(self):
+        """Leaves the line as if nothing had been there."""
+        if self._written:
+            self._write("\r" + " " * self._written + "\r")
+            self._written = 0
+
+    @staticmethod
+    def _write(text):
+        with contextlib.suppress(OSError, ValueError):  # a stream that is closed shows nothing
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def _columns():
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    return 80
+
+
+_watching = threading.Lock()  # held while a line may be shown: there is one at a time
+
+
 @contextlib.contextmanager
-def compiling(description="compiling"):
-    """Shows the kernels that the code within compiles, from a thread of its own."""
-    if not _is_wanted(None) or _tqdm("progress", must=False) is None:
+def compiling(description="compiling", plans=False):
+    """Says in a line of the terminal, from a thread of its own, what the code within compiles:
+    kernels so far, the pass that runs, and seconds; with `plans` how many plans of memory were
+    tried.
+    """
+    if not _is_wanted(None) or not _watching.acquire(blocking=False):
         yield
         return
     over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(over, description), daemon=True)
-    watcher.start()
+    watcher = threading.Thread(target=_watch, args=(over, description, plans), daemon=True)
     try:
-        yield
+        watcher.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watcher.join()
     finally:
-        over.set()
-        watcher.join()
+        _watching.release()
 
 
-def _watch(over, description):
-    seen = _core.cache_stats()["kernels_compiled"]
+def _watch(over, description, plans):
+    before, start = _core.cache_stats(), time.monotonic()
     if over.wait(_DELAY):
         return
-    with progress_bar(description, unit=" kernels", delay=0) as bar:
-        while True:
-            now = _core.cache_stats()["kernels_compiled"]
-            bar.update(now - seen)
-            bar.refresh()
-            seen = now
-            if over.wait(_PERIOD):
-                return
+    line = _Line()
+    while True:
+        line.show(f"{description}: {_state(before, plans)}, {time.monotonic() - start:.0f} s")
+        if over.wait(_PERIOD):
+            line.remove()
+            return
+
+
+def _state(before, plans):
+    """Numbers of what was compiled since, and the part that runs."""
+    now, part = _core.cache_stats(), _core.compiling_part()
+    kernels, programs = (now[key] - before[key] for key in ("kernels_compiled", "programs"))
+    parts = [f"{kernels} kernels"]
+    if plans and programs > 1:
+        parts.append(f"plan {programs} of memory")
+    return ", ".join([*parts, *([part] if part else [])])
 
 
 def _asked(enabled):

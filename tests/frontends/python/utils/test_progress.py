@@ -2,6 +2,8 @@
 
 import io
 import itertools
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -159,3 +161,95 @@ def test_a_bar_that_code_moves(terminal):
     with progress_bar("reading", total=4, delay=0) as bar:
         bar.update(4)
     assert "reading:   0%" in terminal.getvalue()
+
+
+PROGRAM = """
+import sys
+import tessera, tessera.functional as F
+from tessera import jit
+from tessera.utils import progress
+progress._DELAY, progress._PERIOD = float(sys.argv[1]), 0.02
+tessera.config.set_disk_cache("")
+
+def step(x):
+    for n in range(60):
+        x = F.tanh(F.exp(x * (n + 1)).sum(axis=n % 2, keepdims=True) + x)
+    return x
+
+exec(sys.argv[2])
+"""
+CALLS = {
+    "compiling": "jit.trace(step, symbolic=True)(F.ones((4, 3)))",
+    "estimating": "jit.estimate(step, jit.Spec((4, 3)), memory_limit=2**20)",
+    "explaining": "jit.explain(step, jit.Spec((4, 3)))",
+}
+
+
+def on_terminal(delay, call, **environment):
+    """Text that the program writes to a terminal, its standard error stream."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", PROGRAM, str(delay), call]
+    child = subprocess.Popen(command, stderr=theirs, env={**os.environ, **environment})
+    os.close(theirs)
+    written = b""
+    while chunk := _read(ours):
+        written += chunk
+    os.close(ours)
+    assert child.wait(120) == 0, written
+    return written.decode()
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 4096)
+    except OSError:  # the program has closed it
+        return b""
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_a_terminal_is_told_what_takes_long_and_left_as_it_was(what):
+    written = on_terminal(0, CALLS[what])
+    states = re.findall(rf"\r{what}: (\d+) kernels([^\r]*?), \d+ s", written)
+    assert states and "\n" not in written, written
+    assert any(part.strip(", ") for _, part in states), states  # a pass was named
+    assert re.search(r"\r +\r$", written), written
+
+
+def test_a_terminal_is_told_nothing_of_what_is_short_or_switched_off():
+    assert on_terminal(1000, CALLS["compiling"]) == ""
+    assert on_terminal(0, CALLS["compiling"], TESS_PROGRESS="0") == ""
+
+
+def test_no_terminal_is_told_nothing():
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "0", CALLS["compiling"]],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_one_line_is_shown_at_a_time(terminal, monkeypatch):
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    with module.compiling("outer"), module.compiling("inner"):
+        time.sleep(0.1)
+    assert "outer: 0 kernels" in terminal.getvalue() and "inner" not in terminal.getvalue()
+    with pytest.raises(ZeroDivisionError), module.compiling("again"):
+        time.sleep(0.1)
+        1 / 0  # noqa: B018
+    assert "again: 0 kernels" in terminal.getvalue()
+
+
+def test_a_line_is_no_wider_than_the_terminal(terminal, monkeypatch):
+    monkeypatch.setattr(module, "_DELAY", 0.0)
+    with module.compiling("x" * 500):
+        time.sleep(0.1)
+    assert max(map(len, terminal.getvalue().split("\r"))) == 79
+
+
+def test_plans_of_memory_are_counted(monkeypatch):
+    stats = {"kernels_compiled": 5, "programs": 4}
+    core = types.SimpleNamespace(cache_stats=lambda: stats, compiling_part=lambda: "code")
+    monkeypatch.setattr(module, "_core", core)
+    before = {"kernels_compiled": 2, "programs": 1}
+    assert module._state(before, True) == "3 kernels, plan 3 of memory, code"
+    assert module._state(before, False) == "3 kernels, code"
