@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/commands/Commands.h"
+#include "frontends/commands/DumpAccount.h"
 
 #include "compiler/Compile.h"
 #include "compiler/ProgramFile.h"
@@ -26,12 +27,10 @@
 #include <algorithm>
 
 using namespace tess;
+using namespace tess::commands;
 using namespace tess::runtime;
 
 namespace {
-
-/// Sizes of the named dimensions, in the order of Executable::symbols.
-using Sizes = std::vector<int64_t>;
 
 std::string dimText(const Executable &executable, const DimDecl &dim) {
   if (dim.symbol >= 0)
@@ -94,17 +93,6 @@ std::string sizesText(const Executable &executable, const Sizes &sizes) {
   return text.empty() ? "every call" : text;
 }
 
-/// The metas of the inputs for these sizes. Dimensions that have neither a name nor a number count as 1.
-Metas inputsAt(const Executable &executable, const Sizes &sizes) {
-  Metas metas;
-  for (const InputDecl &input : executable.inputs) {
-    TensorMeta &meta = metas.emplace_back(input.dtype, llvm::ArrayRef<int64_t>());
-    for (const DimDecl &dim : input.dims)
-      meta.shape.push_back(dim.symbol >= 0 ? sizes[dim.symbol] : dim.size < 0 ? 1 : dim.size);
-  }
-  return metas;
-}
-
 /// The shapes of all values; those that it cannot infer stay empty.
 std::vector<TensorMeta> valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
   return llvm::cantFail(inferValueMetas(executable, inputs, [](llvm::Error error) {
@@ -161,30 +149,19 @@ void printPlan(const Executable &executable, const Bound &bound, llvm::raw_ostre
 /// Prints one executable of a file.
 class ExecutableDump {
 public:
-  ExecutableDump(std::shared_ptr<Container> file, const llvm::StringMap<int64_t> &dims, llvm::raw_ostream &os)
+  ExecutableDump(std::shared_ptr<Container> file, const Dims &dims, llvm::raw_ostream &os)
       : file(std::move(file)), dims(dims), os(os) {}
   llvm::Error print(const Container::Section &section);
 
 private:
-  llvm::Error checkDims(const Executable &executable) const;
   llvm::Error printMemory();
   llvm::Error printAt(const Sizes &sizes, bool inFull);
 
   std::shared_ptr<Container> file;
-  const llvm::StringMap<int64_t> &dims;
+  const Dims &dims;
   llvm::raw_ostream &os;
   ProgramRef program;
 };
-
-llvm::Error ExecutableDump::checkDims(const Executable &executable) const {
-  for (const auto &given : dims)
-    if (llvm::none_of(executable.symbols, [&](const SymbolDecl &symbol) { return symbol.name == given.getKey(); })) {
-      auto names = llvm::map_range(executable.symbols, [](const SymbolDecl &symbol) { return symbol.name; });
-      return invalidArgument("tess-dump: --dim must name one of [" + llvm::join(names, ", ") + "], got " +
-                             given.getKey());
-    }
-  return llvm::Error::success();
-}
 
 llvm::Error ExecutableDump::printAt(const Sizes &sizes, bool inFull) {
   const Executable &executable = program->executable();
@@ -212,12 +189,10 @@ llvm::Error ExecutableDump::printAt(const Sizes &sizes, bool inFull) {
 /// Prints the memory at the lowest sizes and, if there are upper bounds, at the highest. Sizes that the user asked for
 /// start from the lowest and are printed in full.
 llvm::Error ExecutableDump::printMemory() {
-  Sizes low, high, wanted;
+  Sizes low, high, wanted = sizesFor(program->executable(), dims);
   for (const SymbolDecl &symbol : program->executable().symbols) {
-    auto given = dims.find(symbol.name);
     low.push_back(symbol.min);
     high.push_back(symbol.max == INT64_MAX ? symbol.min : symbol.max);
-    wanted.push_back(given == dims.end() ? symbol.min : given->second);
   }
   if (low != wanted)
     if (llvm::Error error = printAt(low, false))
@@ -235,7 +210,7 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
   llvm::Expected<Executable> executable = parseExecutable(*bytes, "executable '" + section.name + "'");
   if (!executable)
     return executable.takeError();
-  if (llvm::Error error = checkDims(*executable))
+  if (llvm::Error error = checkDims(*executable, dims))
     return error;
   os << "\nexecutable " << section.name << ": " << executable->steps.size() << " steps\n";
   printSignature(*executable, os);
@@ -270,7 +245,7 @@ llvm::Error printTests(const Container &file, llvm::raw_ostream &os) {
   return llvm::Error::success();
 }
 
-llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, bool why, llvm::raw_ostream &os) {
+llvm::Error run(const std::string &path, const Dims &dims, bool why, llvm::raw_ostream &os) {
   auto container = Container::open(path);
   if (!container)
     return container.takeError();
@@ -293,16 +268,6 @@ llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, b
   return llvm::Error::success();
 }
 
-llvm::Expected<llvm::StringMap<int64_t>> parseDims(const std::vector<std::string> &texts) {
-  llvm::StringMap<int64_t> dims;
-  for (const std::string &text : texts) {
-    auto [name, size] = llvm::StringRef(text).split('=');
-    if (name.empty() || size.getAsInteger(10, dims[name]))
-      return invalidArgument("tess-dump: --dim must be <name>=<size>, got " + text);
-  }
-  return dims;
-}
-
 } // namespace
 
 int commands::runDump(int argc, char **argv) {
@@ -312,10 +277,15 @@ int commands::runDump(int argc, char **argv) {
   app.add_option("file", path, "a .tess file")->required();
   app.add_option("--dim", texts, "<name>=<size> of a named dimension: for which sizes to print memory and kernels");
   bool why = false;
-  app.add_flag("--why", why, "compile the graph again, and say where an operator does not share its operand's kernel");
+  auto *asWhy = app.add_flag("--why", why,
+                             "compile the graph again, and say where an operator does not share its operand's kernel");
+  bool json = false;
+  app.add_flag("--json", json, "print the account of the program instead, as `jit.explain` has it")->excludes(asWhy);
   CLI11_PARSE(app, argc, argv);
-  llvm::Expected<llvm::StringMap<int64_t>> dims = parseDims(texts);
-  llvm::Error error = dims ? run(path, *dims, why, llvm::outs()) : dims.takeError();
+  llvm::Expected<Dims> dims = parseDims(texts);
+  llvm::Error error = !dims  ? dims.takeError()
+                      : json ? printAccount(path, *dims, llvm::outs())
+                             : run(path, *dims, why, llvm::outs());
   if (!error)
     return 0;
   llvm::outs().flush();

@@ -1,6 +1,7 @@
 """tess-dump on the demo's golden file: graph, signature, memory plan, kernels."""
 
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tessera import jit
+from tessera.jit import Spec, explain
+from tessera.jit.explain import Explanation
 
 TOOLS, FILE = Path("tools").absolute(), Path("tests/golden/1/digits.tess")
 PIECE = re.compile(r"  offset +(\d+) bytes +(\d+) steps (\d+)\.\.(\d+) (.*)")
@@ -94,6 +98,41 @@ def test_why_neighbours_have_kernels_of_their_own():
     assert said and all(re.fullmatch(pattern, line) for line in said.splitlines()), said
 
 
+def test_json_is_the_account_of_explain(tmp_path):
+    done = run("tess-dump", FILE, "--json", "--dim", "batch=7")
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["format"] == 1 and facts["title"] == str(FILE)
+    (tmp_path / "account.json").write_text(done.stdout)
+    account = Explanation.read(tmp_path / "account.json")
+    shown = run("tess-dump", FILE, "--dim", "batch=7").stdout
+    memory = list(MEMORY.finditer(shown))[-1].groups()
+    expected = [str(account.memory[name]) for name in ("arena", "outputs", "constants")]
+    assert memory == ("batch=7", *expected, str(account.launches))
+    names = [step.name for step in account.steps if step.kind == "kernel"]
+    assert names == re.findall(r"step +\d+ kernel +([\w ]+):", shown)
+    ours = explain(jit.load(FILE, allow_code=True), Spec((7, 1, 8, 8)))
+    assert account.to_dict() == ours.to_dict()
+
+
+def test_json_at_the_lowest_sizes_and_without_code():
+    facts = json.loads(run("tess-dump", FILE, "--json").stdout)["account"]
+    image = next(v for v in facts["parts"][0]["values"] if v["name"] == "image")
+    assert image["shape"] == [1, 1, 8, 8] and facts["passes"] == []
+    facts = json.loads(run("tess-dump", FILE.parent / "linear.tess", "--json").stdout)["account"]
+    assert {"code", "steps"} <= {name for name, _ in facts["passes"]}  # compiled here
+
+
+def test_an_account_that_cannot_be_read(tmp_path):
+    path = tmp_path / "account.json"
+    with pytest.raises(FileNotFoundError):
+        Explanation.read(path)
+    for text in ("", "[]", "{}", '{"format": 2}', '{"format": 1, "title": "x", "account": {}}'):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="account.json must be JSON of tess-dump or to_json"):
+            Explanation.read(path)
+
+
 def test_a_graph_without_code():
     done = run("tess-dump", FILE.parent / "linear.tess")
     assert done.returncode == 0 and "tess.matmul" in done.stdout
@@ -110,10 +149,27 @@ ERRORS = [
 ]
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
 @pytest.mark.parametrize(("arguments", "text"), ERRORS)
-def test_errors(arguments, text):
-    done = run("tess-dump", *arguments)
+def test_errors(arguments, text, more):
+    done = run("tess-dump", *arguments, *more)
     assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1
+    assert not more or done.stdout == ""
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize("kept", [0, 3, 100, 0.5, 0.99])
+def test_a_file_that_was_cut(tmp_path, kept, more):
+    whole = FILE.read_bytes()
+    path = tmp_path / "cut.tess"
+    path.write_bytes(whole[: int(kept * len(whole)) if kept < 1 else kept])
+    done = run("tess-dump", path, *more)
+    assert done.returncode == 1 and "cut.tess" in done.stderr and done.stdout == "", done.stderr
+
+
+def test_json_and_why_exclude_each_other():
+    done = run("tess-dump", FILE, "--json", "--why")
+    assert done.returncode != 0 and "--why excludes --json" in done.stderr
 
 
 def test_state_is_no_input():

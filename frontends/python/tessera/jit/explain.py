@@ -1,6 +1,7 @@
 """explain: where the time and the memory of a compiled call go, and why."""
 
 import json
+import os
 from dataclasses import asdict, fields
 from functools import cached_property
 
@@ -145,6 +146,7 @@ class Explanation:
         names = ("title", "target", "threads", "launches", "memory", "passes", "rewrites", "runs")
         return {
             "format": _FORMAT,
+            "account": self._account,
             **{name: getattr(self, name) for name in names},
             "values": [_row(each) for each in facts.values],
             "operators": [_row(each) for each in facts.operators],
@@ -161,8 +163,32 @@ class Explanation:
         return {**_row(step), **rates}
 
     def to_json(self):
-        """All facts as JSON, whose "format" is 1."""
+        """All facts as JSON, whose "format" is 1. "account" has those that `tess-dump --json` and
+        `read` have, the rest follows from them.
+        """
         return json.dumps(self.to_dict())
+
+    @classmethod
+    def read(cls, path):
+        """The account in a file that `tess-dump --json` has printed, or that holds `to_json()`;
+        times of a profile are not read.
+
+        Raises:
+            OSError: the file must be readable
+            ValueError: it must be such JSON, of this format
+        """
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            found = json.loads(text)
+            if found["format"] != _FORMAT:
+                raise ValueError(f"format {found['format']}")
+            return cls(found["account"], found["title"])
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+            raise ValueError(
+                f"explain: {os.fspath(path)} must be JSON of tess-dump or to_json in format "
+                f"{_FORMAT}, got {type(error).__name__}: {error}"
+            ) from error
 
     def to_html(self, path):
         """Writes a page to the file `path`, which it returns: the graph, folded by module and line,
