@@ -29,8 +29,9 @@ using namespace mlir;
 constexpr unsigned kMaxPeaks = 16;
 /// Bytes of memory that are worth a vector instruction for 16 elements, and an operator more.
 constexpr int64_t kBytesOfInstruction = 1, kBytesOfOperator = 4096;
-/// The part of its bytes that writing a value is worth where a kernel would otherwise keep it in registers.
-constexpr int64_t kShareOfStore = 2;
+/// The parts of its bytes that writing a value is worth where a kernel would otherwise keep it in registers, and that
+/// reading another one is.
+constexpr int64_t kShareOfStore = 8, kShareOfLoad = 4;
 
 /// Whether `op` may run again: each element of its result depends on elements of its operands alone.
 bool isCheap(Operation *op) {
@@ -49,7 +50,13 @@ int64_t costOf(Operation *op) {
     instructions += infoOf(node.fn).cost;
   Value result = op->getResult(0);
   const int64_t elements = bytesOf(result) / byteWidth(ir::metasOf(result).front().dtype);
-  return elements / runtime::kLanes * instructions * kBytesOfInstruction + kBytesOfOperator;
+  int64_t read = 0, most = 0; // beside the largest operand, in whose place the result would be read
+  for (Value operand : op->getOperands()) {
+    read += bytesOf(operand);
+    most = std::max(most, bytesOf(operand));
+  }
+  return elements / runtime::kLanes * instructions * kBytesOfInstruction + (read - most) / kShareOfLoad +
+         kBytesOfOperator;
 }
 
 /// Values that the later part of a block reads of the part before one of its operators, and which of them are kept.
