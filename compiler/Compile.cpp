@@ -86,6 +86,7 @@ ModuleEvaluator moduleEvaluator(const CompileOptions &options) {
   here.target = "host";
   here.evaluate = nullptr;
   here.boundary = nullptr;
+  here.schedule = nullptr;
   here.timed = nullptr;
   return [here, evaluate = options.evaluate](mlir::ModuleOp module) -> mlir::FailureOr<std::vector<std::string>> {
     auto bytes = [&]() -> llvm::Expected<std::vector<std::string>> {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/target/Verification.h"
+#include "compiler/transforms/FittedSchedule.h"
 #include "compiler/transforms/KernelBoundary.h"
 #include "compiler/transforms/KernelChoice.h"
 #include "runtime/schema/Executable.h"
@@ -36,6 +37,8 @@ struct CompileOptions {
   std::function<void(const std::string &)> remark;
   /// Called for each operator that reads another's result but does not share its kernel; may be empty.
   ReportBoundary boundary;
+  /// Called with what runs again because of `memoryLimit`; may be empty.
+  ReportSchedule schedule;
   /// Called with the seconds of each pass, by its flag without "tess-", then of "steps" (lowering) and "code" (machine
   /// code, from the caches or new); may be empty.
   std::function<void(const std::string &name, double seconds)> timed;

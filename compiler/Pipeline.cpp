@@ -40,7 +40,7 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   func.addPass(createSinkUpdatesPass({/*raise=*/options.memoryLimit.has_value()}));
   // After kernels have their order, because it decides what is in memory at a time.
   if (options.memoryLimit)
-    func.addPass(createFitMemoryPass({*options.memoryLimit}));
+    func.addPass(createFitMemoryPass(*options.memoryLimit, options.schedule));
   // Last, because a copy that a later pass saw might be fused, merged with another, or no longer needed.
   func.addPass(createInsertCopiesPass());
 }

@@ -19,6 +19,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_FITMEMORYPASS
@@ -45,6 +46,17 @@ double costOf(Operation *op) {
   for (const TensorMeta &meta : ir::metasOf(op->getResults()))
     picoseconds += picosecondsOf(meta);
   return picoseconds;
+}
+
+/// "mul add" of a kernel, "matmul" of a call.
+std::string operatorsOf(Operation *op) {
+  auto fusion = dyn_cast<ir::FusionOp>(op);
+  if (!fusion)
+    return op->getName().stripDialect().str();
+  std::vector<std::string> names;
+  for (Operation &each : fusion.getBody().front().without_terminator())
+    names.push_back(each.getName().stripDialect().str());
+  return llvm::join(names, " ");
 }
 
 /// Removes results that nothing reads from a kernel that was made again.
@@ -79,16 +91,24 @@ public:
         add(op, live);
   }
 
-  void follow(const Schedule &schedule) {
+  /// Gives the block its schedule, and says what runs again.
+  FittedSchedule follow(const Schedule &schedule) {
+    FittedSchedule fitted;
+    fitted.costAgain = schedule.cost;
+    for (const ScheduledOp &op : problem.ops)
+      fitted.costOnce += op.cost;
     for (auto [number, op] : llvm::enumerate(ops)) {
-      for (const ScheduledRun &run : schedule.again[number])
+      for (const ScheduledRun &run : schedule.again[number]) {
         runAgain(run, op);
+        fitted.repetitions.push_back(repetitionOf(run));
+      }
       for (OpOperand &operand : op->getOpOperands())
         if (Value now = presentOf(operand.get(), op); now != operand.get())
           reads.push_back({&operand, now});
     }
     for (auto [operand, value] : reads) // at the end, as operators that are made again read those of the program
       operand->set(value);
+    return fitted;
   }
 
   ScheduleProblem problem;
@@ -122,6 +142,13 @@ private:
           number != numbers.end() && !llvm::is_contained(found, number->second))
         found.push_back(number->second);
     return found;
+  }
+
+  Repetition repetitionOf(const ScheduledRun &run) const {
+    int64_t bytes = 0;
+    for (unsigned result : run.results)
+      bytes += problem.bytes[result];
+    return {operatorsOf(ops[run.op]), ir::locationText(ops[run.op]->getLoc()), bytes};
   }
 
   void runAgain(const ScheduledRun &run, Operation *reader) {
@@ -165,6 +192,8 @@ private:
 
 struct FitMemory : impl::FitMemoryPassBase<FitMemory> {
   using FitMemoryPassBase::FitMemoryPassBase;
+  FitMemory(int64_t limit, ReportSchedule report)
+      : FitMemoryPassBase(FitMemoryPassOptions{limit}), report(std::move(report)) {}
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
@@ -172,12 +201,22 @@ struct FitMemory : impl::FitMemoryPassBase<FitMemory> {
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
     Block &block = getOperation().getBody().front();
     Program program(block);
-    program.follow(scheduleWithin(program.problem, limit));
+    const FittedSchedule fitted = program.follow(scheduleWithin(program.problem, limit));
+    if (report)
+      report(fitted);
     eraseUnread(block, isView);
     for (auto fusion : llvm::make_early_inc_range(block.getOps<ir::FusionOp>()))
       dropUnread(fusion);
   }
+
+private:
+  ReportSchedule report;
 };
 
 } // namespace
+
+std::unique_ptr<mlir::Pass> createFitMemoryPass(int64_t limit, ReportSchedule report) {
+  return std::make_unique<FitMemory>(limit, std::move(report));
+}
+
 } // namespace tess::compiler

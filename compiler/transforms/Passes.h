@@ -1,6 +1,7 @@
 //===- Passes.h - graph to graph --------------------------------*- C++ -*-===//
 #pragma once
 
+#include "compiler/transforms/FittedSchedule.h"
 #include "compiler/transforms/KernelBoundary.h"
 #include "ir/Dialect.h"
 
@@ -24,5 +25,7 @@ using ModuleEvaluator = std::function<mlir::FailureOr<std::vector<std::string>>(
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(ModuleEvaluator evaluate);
 /// The pass FuseElementwise, which calls `report` for neighbours in kernels of their own; it may be empty.
 std::unique_ptr<mlir::Pass> createFuseElementwisePass(bool fuse, ReportBoundary report);
+/// The pass FitMemory, which calls `report` with what it did; it may be empty.
+std::unique_ptr<mlir::Pass> createFitMemoryPass(int64_t limit, ReportSchedule report);
 
 } // namespace tess::compiler
