@@ -122,8 +122,6 @@ std::optional<unsigned> deviceCount(llvm::StringRef name) {
   return llvm::is_contained(kOptionalKinds, name) ? std::optional(0u) : std::nullopt;
 }
 
-Device &computingDevice(Device &device) { return device.computes() ? device : hostDevice(); }
-
 Device &defaultDevice() {
   Device *device = chosen.load(std::memory_order_relaxed);
   return device ? *device : hostDevice();

@@ -49,8 +49,6 @@ std::vector<Device *> devicesInUse();
 /// Devices of a kind ("cpu", "gpu", "sim", "xpu"); none where there is no such kind.
 std::optional<unsigned> deviceCount(llvm::StringRef kind);
 
-/// `device`, or the host where it computes nothing: there values for it are made.
-Device &computingDevice(Device &device);
 /// The device of values that are made of nothing on a device. At first the host.
 Device &defaultDevice();
 void setDefaultDevice(Device &device);

@@ -11,4 +11,8 @@ llvm::Error copyOut(TensorImpl &tensor, void *destination);
 /// has no value.
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
 
+/// A tensor of a device that computes nothing: it has no memory there, and reads of its value say so. Few `bytes` are
+/// kept on the host, for a recording that takes the tensor as a constant.
+TensorRef withoutValue(const TensorMeta &meta, runtime::Device &device, const void *bytes = nullptr);
+
 } // namespace tess::eager

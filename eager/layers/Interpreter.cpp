@@ -16,8 +16,12 @@ static llvm::Error create(const CreateTensor &op, Tensors &results) {
   if (LLVM_UNLIKELY(isQuantized(op.meta.dtype)))
     if (llvm::Error e = checkQuantized("tensor", op.meta))
       return e;
-  llvm::Expected<TensorRef> tensor =
-      TensorImpl::allocate(op.meta.dtype, op.meta.shape, op.device ? *op.device : creationDevice());
+  runtime::Device &device = op.device ? *op.device : creationDevice();
+  if (LLVM_UNLIKELY(!device.computes())) {
+    results.push_back(withoutValue(op.meta, device, op.bytes));
+    return llvm::Error::success();
+  }
+  llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape, device);
   if (!tensor)
     return tensor.takeError();
   if (op.bytes)
@@ -89,20 +93,28 @@ static std::string placeOf(const Call &call, unsigned i) {
          call.operands[i].tensor->storage().device().name();
 }
 
-/// Checks that all operands are on one device and that it computes.
+/// Checks that all operands are on one device.
 static llvm::Error checkDevices(const Call &call) {
   runtime::Device &first = deviceOf(call.operands);
   for (unsigned i = 1; i < call.operands.size(); ++i)
     if (LLVM_UNLIKELY(&call.operands[i].tensor->storage().device() != &first))
       return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + placeOf(call, 0) +
                              " and " + placeOf(call, i));
-  if (LLVM_LIKELY(first.computes()))
-    return llvm::Error::success();
-  if (call.operands.empty())
-    return makeError(ErrorCode::Unimplemented,
-                     call.opDef().name() + ": device must be one that computes, got " + first.name());
-  return makeError(ErrorCode::Unimplemented,
-                   call.opDef().name() + ": operands must be on a device that computes, got " + placeOf(call, 0));
+  return llvm::Error::success();
+}
+
+/// Infers the results on a device that keeps shapes and no values.
+static llvm::Error infer(const Call &call, runtime::Device &device, Tensors &results) {
+  llvm::Expected<Metas> metas = call.opDef().infer(metasOf(call.operands), call.segments());
+  if (!metas)
+    return metas.takeError();
+  for (const TensorMeta &meta : *metas) {
+    if (!meta.isStatic())
+      return makeError(ErrorCode::Unimplemented, call.opDef().name() + ": sizes must be known without data on " +
+                                                     device.name() + ", which has no values, got " + toString(meta));
+    results.push_back(withoutValue(meta, device));
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error interpret(Call &call, Tensors &results) {
@@ -113,6 +125,8 @@ llvm::Error interpret(Call &call, Tensors &results) {
       return makeError(ErrorCode::Internal, call.opDef().name() + ": operands must be tensors by now, got a number");
   if (llvm::Error e = checkDevices(call))
     return e;
+  if (runtime::Device &device = deviceOf(call.operands); LLVM_UNLIKELY(!device.computes()))
+    return infer(call, device, results);
   if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.into}, results))
     return withOperator(std::move(e), [&] {
       return call.opDef().name().str() + " of " + describeOperands({call.opDef(), call.operands, call.segments()});

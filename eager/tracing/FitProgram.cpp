@@ -8,33 +8,62 @@ namespace tess::eager {
 
 /// Compilations until a program is within a limit.
 static constexpr unsigned kMaxFits = 8;
-/// The part of its memory that a program is made to do with where it is to take little.
-static constexpr uint64_t kLeastShare = 6;
+/// Parts of its memory that a program is made to do with where a limit is hard to keep: the same for each limit, so
+/// that the least one that an error says is kept.
+static constexpr uint64_t kShares[] = {3, 6, 1 << 20};
+/// The part where it is to take little: further down, it would take many times as long.
+static constexpr uint64_t kLittle = 6;
+
+/// Compiles the graph such that values take `bytes` at a time, as far as possible; none: as it is.
+llvm::Error TracedProgram::compileWithin(std::optional<int64_t> bytes) {
+  allowed = bytes;
+  fitting->schedule = {};
+  compiler::CompileOptions options = optionsToCompile();
+  options.schedule = [this](const compiler::FittedSchedule &found) { fitting->schedule = found; };
+  llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, options);
+  if (!exe)
+    return exe.takeError();
+  bindings.clear();
+  if (llvm::Error e = finish(std::move(*exe), {}))
+    return e;
+  fitting->taken = memory().total();
+  return llvm::Error::success();
+}
 
 /// Compiles the graph again until a run takes no more than a limit: how much the plan of memory adds to what values
-/// take is known only then. ResourceExhausted, with the least that was found, where it does not come to that.
+/// take is known only then. Where it does not come to that, the program is the one that takes the least.
 llvm::Error TracedProgram::fit(MemoryLimit limit) {
-  uint64_t taken = memory().total(), least = taken;
-  const uint64_t arena = memory().arena;
-  auto target = int64_t(limit.bytes) - int64_t(taken - arena);
-  if (limit.isGoal) // further down, the program would take many times as long
-    target = std::max(target, int64_t(arena / kLeastShare));
-  for (unsigned round = 0; taken > limit.bytes && target > 0 && round < (limit.isGoal ? 1 : kMaxFits); ++round) {
-    allowed = target;
-    llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, optionsToCompile());
-    if (!exe)
-      return exe.takeError();
-    bindings.clear();
-    if (llvm::Error e = finish(std::move(*exe), {}))
+  const runtime::MemoryEstimate plain = memory();
+  fitting = Fitting{limit, plain.total(), plain.arena, plain.total(), {}};
+  auto target = int64_t(limit.bytes) - int64_t(plain.total() - plain.arena);
+  if (limit.isGoal)
+    target = std::max<int64_t>(target, int64_t(plain.arena / kLittle));
+  const unsigned rounds = limit.isGoal ? 1 : kMaxFits;
+  for (unsigned round = 0; fitting->taken > limit.bytes && target > 0 && round < rounds; ++round) {
+    if (llvm::Error e = compileWithin(target))
       return e;
-    taken = memory().total();
-    least = std::min(least, taken);
-    target -= std::max(int64_t(taken - limit.bytes), target / 32);
+    target -= std::max(int64_t(fitting->taken - limit.bytes), target / 32);
   }
-  if (taken <= limit.bytes || limit.isGoal)
-    return llvm::Error::success();
-  return makeError(ErrorCode::ResourceExhausted, "trace: memory_limit must be at least " + std::to_string(least) +
-                                                     " bytes, got " + std::to_string(limit.bytes));
+  return fitting->isKept() ? llvm::Error::success() : fitToShares();
+}
+
+/// Compiles the graph with less and less memory, until a run takes no more than the limit or the least that is known.
+llvm::Error TracedProgram::fitToShares() {
+  uint64_t least = fitting->plain;
+  std::optional<int64_t> best;
+  const uint64_t arena = fitting->arena;
+  for (uint64_t share : kShares) {
+    const auto target = int64_t(std::max<uint64_t>(arena / share, 1));
+    if (llvm::Error e = compileWithin(target))
+      return e;
+    if (fitting->isKept())
+      return llvm::Error::success();
+    if (fitting->taken < least) {
+      least = fitting->taken;
+      best = target;
+    }
+  }
+  return fitting->taken == least ? llvm::Error::success() : compileWithin(best);
 }
 
 } // namespace tess::eager

@@ -37,18 +37,19 @@ llvm::Expected<llvm::json::Array> TracedProgram::boundaries() const {
   return list;
 }
 
-llvm::Expected<llvm::json::Object> TracedProgram::account() {
+llvm::Expected<llvm::json::Object> TracedProgram::account(bool withBoundaries) {
   llvm::Expected<llvm::json::Object> account = accountOfBinding();
   if (!account)
     return account;
-  llvm::Expected<llvm::json::Array> apart = boundaries();
-  if (!apart)
-    return apart.takeError();
+  llvm::json::Array apart;
+  if (withBoundaries)
+    if (llvm::Error e = boundaries().moveInto(apart))
+      return std::move(e);
   llvm::json::Array passes;
   for (const auto &[part, seconds] : times)
     passes.push_back(llvm::json::Array{part, seconds});
   (*account)["passes"] = std::move(passes);
-  (*account)["boundaries"] = std::move(*apart);
+  (*account)["boundaries"] = std::move(apart);
   (*account)["rewrites"] = llvm::json::Array(rewriteLines);
   return account;
 }

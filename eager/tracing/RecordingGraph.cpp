@@ -10,6 +10,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <cstring>
+
 namespace tess::eager {
 
 namespace {
@@ -124,17 +126,17 @@ static bool keepsValue(const TensorImpl &tensor) {
 /// The value as it is now, where it lies if it stays there, else as a copy.
 static llvm::Expected<runtime::HeldBytes> contentOf(TensorImpl &tensor) {
   const auto bytes = size_t(tensor.numElements() * byteWidth(tensor.dtype()));
-  if (keepsValue(tensor)) {
+  if (tensor.storage().device().computes() && keepsValue(tensor)) {
     if (llvm::Error e = awaitValue(tensor.storage()))
       return std::move(e);
     tensor.storage().noteCopy();
     tensor.storage().noteConstant();
     return runtime::hold({tensor.data(), bytes}, std::make_shared<StorageRef>(&tensor.storage()));
   }
-  std::string copy(bytes, '\0');
-  if (llvm::Error e = readValue(tensor, copy.data()))
-    return std::move(e);
-  return runtime::holdCopy(copy);
+  llvm::Expected<std::string> copy = bytesOfConstant(tensor);
+  if (!copy)
+    return copy.takeError();
+  return runtime::holdCopy(*copy);
 }
 
 llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
@@ -313,6 +315,17 @@ llvm::Expected<ir::Graph> GraphWriter::write() {
 }
 
 } // namespace
+
+llvm::Expected<std::string> bytesOfConstant(TensorImpl &constant) {
+  std::string bytes(constant.numElements() * byteWidth(constant.dtype()), '\0');
+  if (constant.storage().device().computes()) {
+    if (llvm::Error e = readValue(constant, bytes.data()))
+      return std::move(e);
+  } else if (constant.data()) {
+    std::memcpy(bytes.data(), constant.data(), bytes.size());
+  }
+  return bytes;
+}
 
 bool isUpdated(const Recording &recording, uint32_t number) {
   const TensorImpl *variable = recording.values()[number].tensor.get();

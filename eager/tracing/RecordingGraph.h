@@ -38,6 +38,9 @@ struct GraphOptions {
   std::optional<MemoryLimit> memory;
 };
 
+/// The bytes of a constant. On a device without values they are what was kept of them, or zeros.
+llvm::Expected<std::string> bytesOfConstant(TensorImpl &constant);
+
 /// Whether the function updates the captured variable of value `number`.
 bool isUpdated(const Recording &recording, uint32_t number);
 

@@ -1,6 +1,7 @@
 //===- RecordingText.cpp - recordings in words ---------------------------===//
 #include "eager/tracing/RecordingText.h"
 #include "eager/stack/Apply.h"
+#include "eager/tracing/RecordingGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,10 +70,10 @@ llvm::Expected<std::string> RecordingWriter::nameOf(const Recording &recording, 
   case Recording::ValueKind::Captured:
     return nameOf(*value.tensor);
   case Recording::ValueKind::Constant: {
-    std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
-    if (llvm::Error e = readValue(*value.tensor, bytes.data()))
-      return std::move(e);
-    return showConstant(value.meta, bytes);
+    llvm::Expected<std::string> bytes = bytesOfConstant(*value.tensor);
+    if (!bytes)
+      return bytes.takeError();
+    return showConstant(value.meta, *bytes);
   }
   case Recording::ValueKind::Argument:
   case Recording::ValueKind::Computed:

@@ -5,6 +5,7 @@
 #include "eager/classes/HostOptions.h"
 #include "eager/dispatch/Contiguous.h"
 #include "eager/dispatch/InPlace.h"
+#include "eager/dispatch/Transfers.h"
 #include "eager/stack/Apply.h"
 #include "eager/stack/Watcher.h"
 #include "eager/tensor/Placement.h"
@@ -366,6 +367,24 @@ runtime::RunOptions TracedProgram::runOptions(const Running &running) const {
   return options;
 }
 
+/// The results of a run, and the updates, without values: of a device that keeps shapes only.
+llvm::Expected<Tensors> TracedProgram::infer(llvm::ArrayRef<TensorRef> given) {
+  Values values;
+  for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i)
+    values.metas.push_back(inputAt(given, i).meta());
+  llvm::Expected<runtime::BoundRef> bound = bind(values.metas);
+  if (!bound)
+    return bound.takeError();
+  for (const TensorMeta &meta : (*bound)->outputs()) {
+    if (!meta.isStatic())
+      return makeError(ErrorCode::Unimplemented, name + ": sizes must be known without data on " + device->name() +
+                                                     ", which has no values, got " + toString(meta));
+    values.results.push_back(withoutValue(meta, *device));
+  }
+  update(given, **bound, values);
+  return std::move(values.results);
+}
+
 llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = checkCount(given.size()))
     return std::move(e);
@@ -375,6 +394,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = program->check())
     return std::move(e);
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  if (LLVM_UNLIKELY(!device->computes()))
+    return infer(given);
   std::optional<runtime::profiler::At> place;
   if (LLVM_UNLIKELY(runtime::profiler::on()))
     place.emplace(contextOf(name));

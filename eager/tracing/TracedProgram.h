@@ -22,7 +22,17 @@ namespace tess::eager {
 /// A compiled recording or file, with its bindings and state. Thread-safe; runs of one program take turns.
 class TracedProgram {
 public:
-  /// Compiles a recording; errors name the user's line.
+  /// Outcome of a limit of memory.
+  struct Fitting {
+    MemoryLimit limit;
+    uint64_t plain = 0, arena = 0; // bytes of a run without the limit, and of its arena
+    uint64_t taken = 0;            // bytes of a run
+    compiler::FittedSchedule schedule;
+    /// Whether a run takes no more than it may.
+    bool isKept() const { return limit.isGoal || taken <= limit.bytes; }
+  };
+  /// Compiles a recording; errors name the user's line. Where a limit of memory cannot be kept the program is the one
+  /// that takes the least, and the caller makes the error: see fitted().
   static llvm::Expected<std::shared_ptr<TracedProgram>> compile(const RecordingRef &recording,
                                                                 const GraphOptions &options, bool fuse);
   /// The program of a `.tess` file: compiled from its graph, or, with `allowCode`, from its code where that fits this
@@ -45,6 +55,8 @@ public:
   std::vector<std::pair<std::string, TensorRef>> state();
   /// Copies `values` into the state, all or none. InvalidArgument unless names, dtypes and shapes are those of state().
   llvm::Error setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values);
+  /// Outcome of the limit that it was compiled for; null: it has none.
+  const Fitting *fitted() const { return fitting ? &*fitting : nullptr; }
   /// Where it runs.
   runtime::Device &placement() const { return *device; }
   const runtime::Executable &executable() const { return program->executable(); }
@@ -60,9 +72,9 @@ public:
   llvm::ArrayRef<std::string> rewrites() const { return rewriteLines; }
   /// The binding of the latest run, else for the recorded shapes, in facts (runtime/bind/Account.h); beside them
   /// "passes", the seconds of each part of the compilation (none where a file brought the code), "boundaries",
-  /// neighbours in kernels of their own, and "rewrites". InvalidArgument where no sizes are known. Binds and compiles
-  /// again.
-  llvm::Expected<llvm::json::Object> account();
+  /// neighbours in kernels of their own, and "rewrites". InvalidArgument where no sizes are known. Binds again, and
+  /// compiles again `withBoundaries`; without them they are none.
+  llvm::Expected<llvm::json::Object> account(bool withBoundaries);
   std::string graphText() const { return graph ? graph->toText() : ""; }
   /// The version of the bits (runtime/schema/BitsVersion.h) of the graph where there is one, else of the code.
   unsigned bitsVersion() const { return graph ? graph->bitsVersion() : executable().bitsVersion; }
@@ -89,6 +101,8 @@ private:
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
   llvm::Error fit(MemoryLimit limit);
+  llvm::Error fitToShares();
+  llvm::Error compileWithin(std::optional<int64_t> bytes);
   llvm::Error makeState();
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
@@ -104,6 +118,7 @@ private:
   llvm::Expected<runtime::BoundRef> bind(llvm::ArrayRef<TensorMeta> metas);
   void trimBindings();
   bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
+  llvm::Expected<Tensors> infer(llvm::ArrayRef<TensorRef> given);
   llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
   runtime::RunOptions runOptions(const Running &running) const;
   void update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
@@ -115,6 +130,7 @@ private:
   std::vector<std::pair<std::string, double>> times;
   bool isFromFile = false, fuses = true;
   std::optional<int64_t> allowed; // bytes of values at a time, so that a run is within its limit
+  std::optional<Fitting> fitting;
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;
   std::vector<TensorRef> captured; // inputs after the arguments

@@ -57,11 +57,11 @@ nb::tuple gpuSystem(const std::string &function) {
   return nb::make_tuple(system.toolkitVersion, system.driverVersion, gpus);
 }
 
-/// While it is entered, what the thread makes of no tensor lies on a device; on the host for one that computes nothing.
+/// While it is entered, what the thread makes of no tensor lies on a device.
 class PyOnDevice {
 public:
   explicit PyOnDevice(const std::string &name) : device(deviceNamed(name, "tensor")) {}
-  void enter() { place.emplace(runtime::computingDevice(device)); }
+  void enter() { place.emplace(device); }
   void exit(const nb::args &) { place.reset(); }
 
 private:

@@ -60,7 +60,7 @@ runtime::Device *findDevice(PyObject *device) {
 llvm::Expected<TensorRef> tensorOn(PyObject *data, std::optional<DType> dtype, runtime::Device *home) {
   if (!home)
     return tensorFromData(data, dtype);
-  OnDevice here(runtime::computingDevice(*home));
+  OnDevice here(*home);
   llvm::Expected<TensorRef> tensor = tensorFromData(data, dtype);
   return tensor ? toDevice(**tensor, *home) : std::move(tensor);
 }

@@ -12,23 +12,27 @@ from ._variates import check_size as _check_size
 from ._variates import size_of as _size
 
 
-def _state(name, what, value):
-    """A rank 0 tensor of i64 that holds `value`; errors are those of `name`."""
+def _int64(name, what, value):
+    """`value` as an int of 64 bits; errors are those of `name`."""
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: {what} must be an int, got {value!r}") from None
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"{name}: {what} must have at most 64 bits, got {number}")
-    return Tensor(np.int64(number), dtype="int64")
+    return number
 
 
 def _first_state(name, seed):
-    """As `_state`, for a seed that the user gives; states of older files may hold negative ones."""
-    state = _state(name, "seed", seed)
-    if operator.index(seed) < 0:
+    """As `_int64`, for a seed that the user gives; states of older files may hold negative ones."""
+    number = _int64(name, "seed", seed)
+    if number < 0:
         raise ValueError(f"{name}: seed must be at least 0, got {seed}")
-    return state
+    return number
+
+
+def _tensor(number, device):
+    return Tensor(np.int64(number), dtype="int64", device=device)
 
 
 def _last_below(low, high, dtype):
@@ -49,8 +53,8 @@ class RNG(Variates):
 
     def __init__(self, seed=None, device=None):
         seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
-        self._seed = Tensor(_first_state("RNG", seed), device=device)
-        self._offset = Tensor(_state("RNG", "offset", 0), device=device)
+        self._seed = _tensor(_first_state("RNG", seed), device)
+        self._offset = _tensor(0, device)
 
     @property
     def seed(self):
@@ -59,7 +63,7 @@ class RNG(Variates):
 
     def reseed(self, seed):
         """Starts again from `seed`."""
-        self._set(_first_state("seed", seed), _state("seed", "offset", 0))
+        self._set(_first_state("seed", seed), 0)
 
     def state_dict(self):
         """Seed and offset."""
@@ -67,11 +71,11 @@ class RNG(Variates):
 
     def load_state_dict(self, state):
         """Goes on where `state_dict` was taken."""
-        self._set(*(_state("load_state_dict", what, state[what]) for what in ("seed", "offset")))
+        self._set(*(_int64("load_state_dict", what, state[what]) for what in ("seed", "offset")))
 
     def _set(self, seed, offset):
-        self._seed._reset(seed)
-        self._offset._reset(offset)
+        for tensor, number in ((self._seed, seed), (self._offset, offset)):
+            tensor._reset(_tensor(number, tensor.device))
 
     def draw(self, function, count):
         """`function(seed, offset)`, which uses `count` numbers."""

@@ -59,7 +59,7 @@ class _DefaultRNG(RNG):
         return self.on(get_default_device())._offset
 
     def _set(self, seed, offset):
-        self._start = {"seed": seed.item(), "offset": offset.item()}
+        self._start = {"seed": seed, "offset": offset}
         for generator in self._own.values():
             generator.load_state_dict(self._start)
 
