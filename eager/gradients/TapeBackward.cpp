@@ -18,6 +18,20 @@
 
 namespace tess::eager {
 
+/// The scope of what a tape does for a gradient, by which accounts tell what a program keeps for it
+/// (jit/explanation/categories.py).
+static constexpr llvm::StringLiteral kGradientScope = "gradient";
+
+namespace {
+/// Is within that scope while it lives.
+class GradientScope {
+public:
+  GradientScope() { pushScope(kGradientScope); }
+  ~GradientScope() { popScope(); }
+  GradientScope(const GradientScope &) = delete;
+};
+} // namespace
+
 static llvm::Expected<TensorRef> onesLike(const TensorImpl &y) {
   OpDef op = OpDef::get("full");
   op.set("shape", AttrValue(recordedShape(y))).set("value", 1.0).set("dtype", y.dtype());
@@ -272,6 +286,7 @@ llvm::Error Tape::walk() {
 llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys) {
   TapeRef keep(this);
   NoAutocast asRecorded;
+  GradientScope scope;
   stop();
   Outer outer(*this);
   llvm::Error error = seed(ys, dys);

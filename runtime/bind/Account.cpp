@@ -164,6 +164,18 @@ Object memoryOf(const MemoryEstimate &memory) {
                 {"saved_per_trip", int64_t(memory.savedPerTrip)}};
 }
 
+/// Results of a run, at the upper bounds of what data decides; -1 bytes: there is none.
+Array outputsOf(const Bound &bound) {
+  const Executable &exe = bound.program().executable();
+  Array array;
+  for (auto [output, meta] : llvm::zip_equal(exe.outputs, bound.mostOutputs()))
+    array.push_back(Object{{"bytes", meta.isStatic() ? int64_t(bytesOf(meta)) : -1},
+                           {"type", toString(meta)},
+                           {"location", llvm::json::fixUTF8(exe.values[output.value].location)},
+                           {"donated", output.donates >= 0}});
+  return array;
+}
+
 void addParts(const Bound &bound, Array &parts) {
   const StagedBinding *staged = bound.data().staged.get();
   if (!staged)
@@ -182,6 +194,7 @@ Object accountOf(const Bound &bound) {
   return Object{{"target", exe.target},
                 {"launches", int64_t(bound.launches())},
                 {"memory", memoryOf(bound.memory())},
+                {"outputs", outputsOf(bound)},
                 {"parts", std::move(parts)}};
 }
 
