@@ -5,6 +5,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/ProgramFacts.h"
 #include "frontends/python/src/TensorObject.h"
 
 #include "eager/classes/HostOptions.h"
@@ -22,7 +23,6 @@
 #include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/set.h>
@@ -86,22 +86,7 @@ struct PyProgram {
     return index < inputs.size() ? std::optional<DType>(inputs[index].dtype) : std::nullopt;
   }
   void bindTo(nb::handle tensors) const { checkOrThrow(program->bindTo(tensorsOf(tensors, "bind"))); }
-  nb::dict memory() const {
-    runtime::MemoryEstimate estimate = program->memory();
-    nb::dict bytes;
-    bytes["arena"] = estimate.arena;
-    bytes["outputs"] = estimate.outputs;
-    bytes["constants"] = estimate.constants;
-    bytes["rounding"] = estimate.rounding;
-    bytes["saved_per_trip"] = estimate.savedPerTrip;
-    return bytes;
-  }
   std::vector<std::string> rewrites() const { return program->rewrites().vec(); }
-  std::string account() const {
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::json::Value(valueOrThrow(program->account()));
-    return text;
-  }
   nb::dict state() const {
     nb::dict values;
     for (auto &[name, value] : program->state())
@@ -372,7 +357,7 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
   return {valueOrThrow(TracedProgram::load(path, allowCode))};
 }
 
-void initClasses(nb::module_ &module) {
+void initRecording(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse, numerics, donated (arguments by number).")
@@ -413,6 +398,9 @@ void initClasses(nb::module_ &module) {
           "Why no program does what the function did; \"\": nothing forbids one.")
       .def_prop_ro("num_ops", [](PyRecording &self) { return self.recording->ops().size(); })
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
+}
+
+void initProgram(nb::module_ &module) {
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
       .def_prop_ro("rewrites", &PyProgram::rewrites, "A line for each rewrite that its numerics allowed.")
@@ -421,8 +409,15 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("held_bytes", [](PyProgram &self) { return self.program->heldBytes(); })
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
       .def("bind", &PyProgram::bindTo)
-      .def("account", &PyProgram::account, "The latest binding, as JSON (runtime/bind/Account.h).")
-      .def_prop_ro("memory", &PyProgram::memory)
+      .def(
+          "account", [](PyProgram &self, bool withBoundaries) { return accountOf(*self.program, withBoundaries); },
+          nb::arg("with_boundaries") = true,
+          "The latest binding, as JSON (runtime/bind/Account.h); boundaries need a compilation.")
+      .def_prop_ro(
+          "fitted", [](PyProgram &self) { return fittedOf(*self.program); },
+          "Its limit of memory, the bytes of a run without it and now, the factor of time, and what runs again as "
+          "(operators, location, bytes). None: it has no limit.")
+      .def_prop_ro("memory", [](PyProgram &self) { return memoryOf(*self.program); })
       .def_prop_ro("inputs", [](PyProgram &self) { return self.program->inputs(); })
       .def_prop_ro("outputs", [](PyProgram &self) { return self.program->outputs(); })
       .def("state", &PyProgram::state)
@@ -430,6 +425,11 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("dims", &PyProgram::dims)
       .def_prop_ro("bits_version", [](PyProgram &self) { return self.program->bitsVersion(); })
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
+}
+
+void initClasses(nb::module_ &module) {
+  initRecording(module);
+  initProgram(module);
 }
 
 } // namespace
