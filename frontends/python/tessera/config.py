@@ -13,7 +13,11 @@ import types
 
 from . import _core
 from ._listed import listed as _listed
+from ._memory_limits import limit_in_bytes as _limit_in_bytes
 from ._strategy import Strategy, get_strategy, set_strategy
+from .device import Device as _Device
+from .device import get_default_device as _get_default_device
+from .device import memory_of_device as _memory_of_device
 
 __all__ = [
     "get_async_level",
@@ -22,6 +26,7 @@ __all__ = [
     "get_disk_cache",
     "get_num_threads",
     "get_trace_limit",
+    "get_traced_memory_limit",
     "get_workspace_limit",
     "open_disk_cache",
     "open_warm_set",
@@ -31,12 +36,14 @@ __all__ = [
     "set_disk_cache",
     "set_num_threads",
     "set_trace_limit",
+    "set_traced_memory_limit",
     "set_workspace_limit",
 ]
 
 __dir__ = _listed(*__all__)
 
 _DEFAULT_CACHE_MB = 1024
+_traced_limits = {}  # bytes by Device
 
 
 def get_num_threads():
@@ -169,6 +176,39 @@ def set_trace_limit(max_bytes):
     >>> ts.config.set_trace_limit(limit)
     """
     _core.set_trace_limit(max_bytes)
+
+
+def get_traced_memory_limit(device=None):
+    """Bytes that a traced call on the device may take; None: there is no limit.
+
+    >>> import tessera as ts
+    >>> ts.config.get_traced_memory_limit() is None
+    True
+    """
+    if not _traced_limits:
+        return None
+    return _traced_limits.get(_get_default_device() if device is None else _Device(device))
+
+
+def set_traced_memory_limit(size, device=None):
+    """The `memory_limit` of each `jit.trace` on the device that has none of its own, nor one of
+    MegEngine's settings: what a call may take beside its arguments and variables, from the next
+    call on. Bytes, a float as a fraction of the device's memory, or a text such as "512 MiB"; None,
+    as at first, is no limit. The device of a call is that of its first tensor, without one the
+    default device. ValueError: the size must be one of these, above 0.
+
+    >>> import tessera as ts
+    >>> ts.config.set_traced_memory_limit("512 MiB")
+    >>> ts.config.get_traced_memory_limit()
+    536870912
+    >>> ts.config.set_traced_memory_limit(None)
+    """
+    home = _get_default_device() if device is None else _Device(device)
+    if size is None:
+        _traced_limits.pop(home, None)
+        return
+    name = "set_traced_memory_limit"
+    _traced_limits[home] = _limit_in_bytes(name, "size", size, lambda: _memory_of_device(home))
 
 
 def get_workspace_limit():

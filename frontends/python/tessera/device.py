@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from . import _core
 from ._listed import listed as _listed
+from ._memory_limits import limit_in_bytes
 
 __all__ = [
     "Device",
@@ -263,13 +264,31 @@ def reset_max_memory_stats(device=None):
     _core.reset_peak_memory(_named("reset_max_memory_stats", device))
 
 
+_memory = {}  # by name of a device: the bytes that it has
+
+
+def memory_of_device(device=None):
+    """Bytes of the memory of a device; None: it has no bound, as that of an emulated one.
+
+    >>> from tessera.device import memory_of_device
+    >>> memory_of_device("cpu0") > 0, memory_of_device("null0")
+    (True, None)
+    """
+    name = _named("device", device)
+    size = _memory.setdefault(name, get_mem_status_bytes(name)[0])
+    return size if size < 1 << 62 else None
+
+
 def set_memory_limit(size, device=None):
-    """Bytes that tensors on the device may take; more is a MemoryError.
+    """The most that tensors on the device may take: bytes, a float as a fraction of its memory, or
+    a text such as "2 GiB"; more is a MemoryError. ValueError: it must be one of these, above 0.
 
     >>> import tessera as ts
     >>> ts.device.set_memory_limit(1 << 40)
     """
-    _core.set_memory_limit(_named("set_memory_limit", device), size)
+    name, what = _named("set_memory_limit", device), "set_memory_limit"
+    limit = limit_in_bytes(what, "size", size, lambda: memory_of_device(name))
+    _core.set_memory_limit(name, min(limit, (1 << 64) - 1))
 
 
 class _CudaDeviceProperty(NamedTuple):

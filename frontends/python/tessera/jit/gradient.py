@@ -1,6 +1,7 @@
 """Traced calls while a GradManager records: one program forwards, one for the gradient."""
 
 import functools
+import math
 
 from .. import _core, effects
 from .._tree import flatten, unflatten
@@ -72,9 +73,10 @@ class TrackedCall(Recorded):
             self.gradient, self.recording = again.gradient, again.recording
 
     def compiled(self, arguments, options, *what):
-        """As for any call; the gradient's programs have its numerics."""
+        """As for any call; the gradient's programs have its numerics and its limit of memory."""
         if options and self.gradient is not None:
-            self.gradient.options = {"numerics": options["numerics"]}
+            kept = ("numerics", "memory_limit", "memory_goal")
+            self.gradient.options = {name: options[name] for name in kept if name in options}
         return super().compiled(arguments, options, *what)
 
     def rewrites(self):
@@ -199,9 +201,16 @@ class Gradient:
         known = {value: tensor for (_, _, value), tensor in zip(self._saved, saved, strict=True)}
         inputs = [known[value] for _, _, value in half.saved]
         inputs += [grad for grad in grads if grad is not None]
-        results = half.compiled(inputs, self.options, "compiling a gradient")(*inputs)
+        options = {**self.options, "beside": self._bytes_saved(saved)}
+        results = half.compiled(inputs, options, "compiling a gradient")(*inputs)
         given = iter(results)
         return [next(given) if there else None for there in half.there]
+
+    def _bytes_saved(self, saved):
+        """Bytes of what the forward program saved, beside arguments and variables."""
+        kept = {id(each): each for (kind, _, _), each in zip(self._saved, saved, strict=True)
+                if kind > 1}  # fmt: skip
+        return sum(math.prod(each.shape) * each.dtype.itemsize for each in kept.values())
 
     def _record_again(self, mask):
         """Other results get a gradient than before."""

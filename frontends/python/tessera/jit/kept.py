@@ -26,7 +26,7 @@ class Kept:
     def _of_other_sizes(self, key, tensors):
         """A recording that may serve the call but for sizes; None: there is none."""
         is_fixed = self.record_only or self.capture_as_const or self.has_own_sizes
-        if is_fixed:  # a program for the sizes of this call
+        if is_fixed or self._limit_of_device(tensors):  # a program for the sizes of this call
             return None
         variants = [each for kept in self._variants.values() for each in kept]
         return nearest(variants, key, tensors)

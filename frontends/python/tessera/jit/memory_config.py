@@ -1,40 +1,22 @@
 """How much memory a traced call may take: `memory_limit`, and MegEngine's settings."""
 
 import os
-import re
 
-from ..device import get_mem_status_bytes
-
-_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-
-
-def limit_in_bytes(owner, limit):
-    """Bytes of a `memory_limit`: an int, a float as a fraction of the device's memory, or a text
-    such as "512 MiB". ValueError: it must be one of these, and above 0.
-    """
-    number, unit = limit, 1
-    if isinstance(limit, str):
-        text = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?i?B)\s*", limit)
-        number, unit = (float(text[1]), _UNITS.get(text[2])) if text else (None, None)
-    elif isinstance(limit, float):
-        number, unit = (limit, get_mem_status_bytes()[0]) if limit <= 1 else (None, None)
-    elif isinstance(limit, bool) or not isinstance(limit, int):
-        number = None
-    if number is None or unit is None or not number * unit >= 1:
-        raise ValueError(
-            f"{owner}: memory_limit must be bytes above 0, a float up to 1.0 (of the device's"
-            f" memory) or a text such as '512 MiB', got {limit!r}"
-        )
-    return int(number * unit)
-
+from .._memory_limits import limit_in_bytes
+from ..config import get_traced_memory_limit
+from ..device import memory_of_device
 
 MEMORY_CONFIGS = "sublinear_memory_config", "dtr_config"  # options of `trace`
 
 
 def memory_options(owner, memory_limit, sublinear_memory_config=None, dtr_config=None):
-    """The options of a program that say how much memory it may take."""
+    """The options of a program that say how much memory it may take.
+
+    ValueError: the limit must be bytes above 0, a fraction of the device's memory, or a text.
+    """
     if memory_limit is not None:
-        return {"memory_limit": limit_in_bytes(owner, memory_limit)}
+        limit = limit_in_bytes(owner, "memory_limit", memory_limit, memory_of_device)
+        return {"memory_limit": limit}
     if dtr_config is not None:
         return {"memory_goal": dtr_config.eviction_threshold}
     if sublinear_memory_config is not None:
@@ -45,6 +27,12 @@ def memory_options(owner, memory_limit, sublinear_memory_config=None, dtr_config
 def is_limited(options):
     """Whether the options of a program ask for a plan of its memory."""
     return "memory_limit" in options or "memory_goal" in options
+
+
+def options_of_device(tensors):
+    """The options of memory of a call with these tensors, where its trace has none."""
+    limit = get_traced_memory_limit(tensors[0].device if tensors else None)
+    return {} if limit is None else {"memory_limit": limit}
 
 
 def _checked(owner, name, value, kind, holds, bound):

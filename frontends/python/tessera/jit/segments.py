@@ -4,6 +4,8 @@ from contextlib import contextmanager
 
 from .. import _core, effects
 from ..utils.progress import compiling
+from .fitting import LIMITS, compiled
+from .memory_config import options_of_device
 from .numerics import with_numerics
 
 
@@ -53,10 +55,12 @@ class Segments:
         if not segment.num_ops:
             return
         options = with_numerics(self._options)
-        key = segment.key, options["numerics"]
+        if not any(name in options for name in LIMITS):
+            options |= options_of_device([])
+        key = segment.key, options["numerics"], *map(options.get, LIMITS)
         if key not in self.programs:
             with compiling():
-                self.programs[key] = segment.compile(options)
+                self.programs[key] = compiled(segment, options)
         program = self.programs[key]
         segment.run(program)
         self._kept.keep(sum(program.held_bytes for program in self.programs.values()))

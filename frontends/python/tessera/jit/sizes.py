@@ -5,6 +5,7 @@ Sizes below _LEAST are never free: such an axis repeats, or has nothing to compu
 
 from .. import _core
 from ..utils.progress import compiling
+from .fitting import compiled
 from .memory_config import is_limited
 
 _LEAST = _core.LEAST_FREE_SIZE
@@ -79,7 +80,7 @@ class Compiled:
                 self.sized, self.fixed = None, self.sized.why or "a rule needs to know a size"
         if self.program is None:
             with compiling(what, is_limited(options)):
-                self.program = self.recording.compile(options)
+                self.program = compiled(self.recording, options)
         return self.program
 
     def rewrites(self):

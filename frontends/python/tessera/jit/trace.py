@@ -9,7 +9,7 @@ from .donation import donated_tensors, give_up
 from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .kept import Kept
-from .memory_config import MEMORY_CONFIGS, memory_options
+from .memory_config import MEMORY_CONFIGS, memory_options, options_of_device
 from .mismatch import TraceMismatchError, check_same, is_same
 from .numerics import STRICT, checked, current, with_numerics
 from .options import Profiled, Signature, fuses
@@ -61,9 +61,11 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
     `memory_limit` is the most that a call may take beside its arguments and variables: bytes, a
     float as a fraction of the device's memory, or a text such as "512 MiB". What does not fit is
     computed again when it is read, with the same bits; where that is not enough, the first call is
-    a MemoryError with the least limit that is. Such a trace is `symbolic`, and has a program for
-    each choice of sizes. `sublinear_memory_config` and `dtr_config` are goals of this kind: a call
-    takes more where it must.
+    a MemoryError with the least limit that is known to be. Such a trace is `symbolic`, and has a
+    program for each choice of sizes; a call that a GradManager follows has the limit forwards, and
+    backwards beside what it saves. `config.set_traced_memory_limit` is the limit where none is
+    given. `sublinear_memory_config` and `dtr_config` are goals of this kind: a call takes more
+    where it must.
 
     Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
     the function does something else at other sizes: `explain()` says what. The first sizes have a
@@ -163,6 +165,8 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         tensors, key = signature(args, kwargs)
         if current() != STRICT and "numerics" not in self.options:
             key = (key[0], current()), *key[1:]
+        if limit := self._limit_of_device(tensors):
+            key = (key[0], *limit.items()), *key[1:]
         kind = Recorded
         if modes.is_recording() and _core.num_tapes():
             if self._tape_needs_eager():
@@ -222,6 +226,10 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         variant.state = state
         return self._keep(key, variant, tensors), value
 
+    def _limit_of_device(self, tensors):
+        """Options of memory for a call with these tensors; none: it has its own, or no limit."""
+        return {} if self.has_own_sizes or self.imperative else options_of_device(tensors)
+
     def _is_off(self):
         if config.get_check_finite() or _core.get_check_operands():
             check = "check_finite" if config.get_check_finite() else "TensorSanityCheck"
@@ -241,7 +249,8 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         return why is not None
 
     def _record(self, key, tensors, args, kwargs, kind, donated, fixed):
-        lazy = self.record_only or (self.symbolic and kind is Recorded)
+        limited = self.symbolic or self._limit_of_device(tensors)
+        lazy = self.record_only or (bool(limited) and kind is Recorded)
         call = self.function, tensors, args, kwargs
         try:
             with PythonState(self.function, args, kwargs) as state:
@@ -298,7 +307,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
-        if why := variant.why_data_forbids(self._options_for(donated), *call):
+        if why := variant.why_data_forbids(self._options_for(donated, tensors), *call):
             self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
             return self.function(*args, **kwargs)
         variant.confirm(again, state)
@@ -335,7 +344,7 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
             variant.confirm(again, state)
             variant.identity.learn(tensors)
             self._share(key, variant, tensors)
-            variant.compiled(tensors, self._options_for(donated))
+            variant.compiled(tensors, self._options_for(donated, tensors))
             variant.kept.recount(variant.held_bytes())
             is_fixed = True
         if is_fixed:
@@ -355,13 +364,16 @@ class trace(Kept, Dumps, Profiled):  # noqa: N801
         if variant.program is not None:
             variant.kept.use()
             return variant.run(tensors, None, value)
-        result = variant.run(tensors, self._options_for(donated), value)
+        result = variant.run(tensors, self._options_for(donated, tensors), value)
         variant.kept.recount(variant.held_bytes())
         return result
 
-    def _options_for(self, donated):
+    def _options_for(self, donated, tensors):
         """Those of a program to compile; None: none is to be."""
-        return None if self.record_only else {**with_numerics(self.options), "donated": donated}
+        if self.record_only:
+            return None
+        memory = self._limit_of_device(tensors)
+        return {**with_numerics(self.options), **memory, "donated": donated}
 
     def _repr_html_(self):
         from ..utils.html import of_trace  # for notebooks only
