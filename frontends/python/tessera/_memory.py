@@ -14,18 +14,23 @@ def _mib(count):
     return f"{count / (1 << 20):.1f} MiB"
 
 
+def optimizer_state():
+    """The tensors that optimizers keep: of their parameters, and learning rates."""
+    from .optimizer.optimizer import Optimizer
+
+    made = [vars(each) for each in [*Optimizer.instances] if "_state" in vars(each)]
+    states = [each for kept in made for names in kept["_state"].values() for each in names.values()]
+    rates = [group.rate for kept in made for group in kept["param_groups"]]
+    return [each for each in states + rates if isinstance(each, _core.Tensor)]
+
+
 def _kinds():
     """Tensors by what they are for: each storage counts where it comes first."""
-    from .optimizer.optimizer import Optimizer
     from .tensor import Parameter
 
-    objects = gc.get_objects()
-    parameters = [each for each in objects if isinstance(each, Parameter)]
-    optimizers = [each for each in objects if isinstance(each, Optimizer)]
-    states = [tensor for each in optimizers for names in each._state.values()
-              for tensor in names.values() if isinstance(tensor, _core.Tensor)]  # fmt: skip
+    parameters = [each for each in gc.get_objects() if isinstance(each, Parameter)]
     gradients = [each.grad for each in parameters if each.grad is not None]
-    return {"parameters": parameters, "gradients": gradients, "optimizer state": states}
+    return {"parameters": parameters, "gradients": gradients, "optimizer state": optimizer_state()}
 
 
 def held():

@@ -1,7 +1,8 @@
-"""Functions compiled whole: trace, dump, load, estimate, explain."""
+"""Functions compiled whole: trace, dump, load, estimate, largest_batch, explain."""
 
 from .._listed import listed as _listed
-from .estimate import Estimate, Spec, estimate
+from .batch import largest_batch
+from .estimate import ComputedAgain, Estimate, Spec, estimate
 from .explain import Explanation, explain
 from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
@@ -14,6 +15,7 @@ from .segments import exclude_from_trace
 from .trace import trace
 
 __all__ = [
+    "ComputedAgain",
     "DTRConfig",
     "Dim",
     "DumpInfo",
@@ -28,6 +30,7 @@ __all__ = [
     "estimate",
     "explain",
     "exclude_from_trace",
+    "largest_batch",
     "load",
     "numerics",
     "partial_trace",

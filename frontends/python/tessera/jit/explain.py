@@ -5,7 +5,6 @@ import os
 from dataclasses import asdict, fields
 from functools import cached_property
 
-from .._page.lifetimes import live_bytes, peak_of
 from ..utils.progress import compiling
 from .estimate import compiled_call
 from .explaining import call_text
@@ -65,12 +64,12 @@ class Explanation:
     @cached_property
     def peak(self):
         """Step, bytes and pieces at the peak of the arena; None: it is empty."""
-        return peak_of(self.pieces, self.live)
+        return self.facts.peak
 
     @cached_property
     def live(self):
         """Bytes of the arena that live at each step, and at copies behind the last one."""
-        return live_bytes(self.pieces, len(self.steps) + 1)
+        return self.facts.live
 
     @cached_property
     def limits(self):

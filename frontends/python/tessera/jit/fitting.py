@@ -3,7 +3,6 @@
 import json
 
 from .explanation.facts import Facts
-from .explanation.memory import peak_of
 
 LIMITS = "memory_limit", "memory_goal"  # options of a program
 _MOST_NAMED = 10  # tensors that the error has
@@ -37,9 +36,8 @@ def _largest(account):
     """Tensors that lie in memory at the peak, or are results, the largest first: lines of text as
     other errors about memory have them.
     """
-    facts = Facts(account)
-    peak, found = peak_of(facts), []
-    for piece in peak.pieces if peak else ():
+    facts, found = Facts(account), []
+    for piece in facts.peak.pieces if facts.peak else ():
         value = facts.value_of_piece(piece)
         if value is None:
             found.append((piece.bytes, "scratch", facts.steps[piece.first].location))

@@ -1,5 +1,6 @@
 """Optimizer: parameters in groups, their state, and the step."""
 
+import weakref
 from abc import ABC, abstractmethod
 from collections import UserDict
 from collections.abc import Mapping
@@ -61,11 +62,18 @@ class Optimizer(ABC):
 
     limits = {}
     unused_names = ()  # of MegEngine's state: nothing is computed with them
+    instances = weakref.WeakSet()  # all of the process, for accounts of memory
+
+    def __new__(cls, *args, **kwargs):
+        """Copies and pickles are noted, too."""
+        self = super().__new__(cls)
+        Optimizer.instances.add(self)
+        return self
 
     def __init__(self, params, defaults):
         self._defaults = defaults
-        self._state = {}  # id of a parameter -> {name: tensor}
         self.param_groups = []
+        self._state = {}  # id of a parameter -> {name: tensor}
         params = [params] if isinstance(params, (Parameter, Mapping)) else list(params)
         if not params:
             raise ValueError(f"{type(self).__name__}: params must not be empty, got none")

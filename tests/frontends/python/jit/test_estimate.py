@@ -240,5 +240,10 @@ def test_the_total_of_a_function_of_arguments_and_of_a_file(tmp_path):
 
 def test_it_prints_a_table():
     lines = str(tessera.estimate(lambda x: x + 1, Spec((1 << 20,)))).splitlines()
-    assert lines[0].split() == ["arguments", "4.00", "MiB"]
-    assert lines[-1].startswith("total ") and len(lines) == 10
+    rows = [each.split() for each in lines]
+    assert rows[0] == ["arguments", "4.0", "MiB"] and rows[1] == ["results", "4.0", "MiB"]
+    (total,) = (number for number, row in enumerate(rows) if row[0] == "total")
+    assert rows[total - 1][:4] == ["peak", "of", "the", "call"]
+    assert rows[total][1:] == ["8.0", "MiB"]
+    assert lines[total + 1] == "at the peak, by line" and "test_estimate.py:" in lines[total + 2]
+    assert len(lines) == total + 3

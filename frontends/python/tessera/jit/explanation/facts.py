@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..._page.lifetimes import live_bytes, peak_of
 from ..._place import line_and_module
 
 
@@ -56,6 +57,7 @@ class Step:
     launch: int  # the step whose launch it shares; its own number as a rule
     operations: int  # multiplications and additions, of one execution
     bytes: int = 0  # of its operands and results
+    body: int = 0  # of a loop: how many of the next steps are its own
     apart: tuple = ()  # reasons why it does not share a kernel with what it reads
     calls: int = 0  # executions in a run, where a profile says so
     seconds: float | None = None  # of all of them in a run, where a profile says so
@@ -121,6 +123,7 @@ class Facts:
         code, work = each.get("code_bytes", 0), each["operations"]
         held = sum(max(self.values[v].bytes, 0) for v in dict.fromkeys(operands + results))
         own = {"number": number, "part": len(self.shapes) - 1, "launch": number}
+        own["body"] = each.get("body", 0)
         return Step(**own, **texts, **numbers, code_bytes=code, operations=work, bytes=held)
 
     def _share_launches(self, batches, first):
@@ -138,6 +141,16 @@ class Facts:
             shared.setdefault(place, []).extend([number + value] if number >= 0 else [])
         for (offset, size, first, last, _), values in shared.items():
             self.pieces.append(Piece(tuple(values), offset, size, first, last))
+
+    @cached_property
+    def live(self):
+        """Bytes of the arena that live at each step, and at copies behind the last one."""
+        return live_bytes(self.pieces, len(self.steps) + 1)
+
+    @cached_property
+    def peak(self):
+        """The Peak of the arena; None: it is empty."""
+        return peak_of(self.pieces, self.live)
 
     def value_of_piece(self, piece):
         """The largest value of a piece: the one that it is called after; None: it is scratch."""

@@ -43,7 +43,7 @@ def _memory(account):
         (size(row["bytes"]), row["tensor"], row["type"], f"{row['first']}..{row['last']}",
          str(row["offset"]), row["location"]) for row in rows
     ]  # fmt: skip
-    lines += _indented(table, len(table[0]))
+    lines += indented(table, len(table[0]))
     rest = peak.pieces[_PEAK_ROWS:]
     return [*lines, *([f"  {len(rest)} more: {size(sum(p.bytes for p in rest))}"] if rest else [])]
 
@@ -74,7 +74,7 @@ def _steps(account, limit):
         texts = (str(step.number), step.kind, step.name, step.choice, step.location)
         rows.append((*texts, *(_times(account, step) if is_timed else work)))
     lines = [_bounds(account)] if is_timed else []
-    lines += _indented(rows, len(head))
+    lines += indented(rows, len(head))
     rest = len(order) - len(shown)
     lines += [f"  {rest} more steps"] if rest else []
     apart = [f"  step {step.number}: {why}" for step in shown for why in step.apart]
@@ -101,5 +101,6 @@ def _times(account, step):
     )
 
 
-def _indented(rows, texts):
+def indented(rows, texts):
+    """Lines of a table, whose first `texts` columns are text."""
     return [f"  {line}" for line in aligned(rows, texts).splitlines()]
