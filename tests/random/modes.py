@@ -10,6 +10,7 @@ from tessera.autodiff import detect_anomaly
 from tessera.device import Device
 
 from tests.random.around import around
+from tests.random.estimates import limited, without_values
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import fast, float64
 from tests.random.gradients import gradient_dropped, gradient_outside, sim_gradient
@@ -298,6 +299,8 @@ DRAWN = {
     "symbolic": symbolic,
     "unfused": unfused,
     "in_little_memory": in_little_memory,
+    "limited": limited,
+    "without_values": without_values,
     "donated": donated,
     "autocast": autocast,
     "smaller_isa": smaller_isa,
