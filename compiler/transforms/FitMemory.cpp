@@ -95,6 +95,7 @@ public:
   FittedSchedule follow(const Schedule &schedule) {
     FittedSchedule fitted;
     fitted.costAgain = schedule.cost;
+    fitted.peak = schedule.peak;
     for (const ScheduledOp &op : problem.ops)
       fitted.costOnce += op.cost;
     for (auto [number, op] : llvm::enumerate(ops)) {

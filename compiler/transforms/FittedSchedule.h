@@ -18,10 +18,10 @@ struct Repetition {
 /// A program's kernels and calls within a limit. Costs have one unit, by which they compare.
 struct FittedSchedule {
   double costOnce = 0, costAgain = 0; // of the program, and of its repetitions
+  int64_t peak = 0;                   // bytes of values at once
   std::vector<Repetition> repetitions;
 
-  /// The time that the program takes, by its time without a limit.
-  double timeFactor() const { return costOnce > 0 ? 1 + costAgain / costOnce : 1; }
+  double cost() const { return costOnce + costAgain; }
 };
 
 /// Receives the schedule of a program.

@@ -14,13 +14,42 @@ static constexpr uint64_t kShares[] = {3, 6, 1 << 20};
 /// The part where it is to take little: further down, it would take many times as long.
 static constexpr uint64_t kLittle = 6;
 
-/// Compiles the graph such that values take `bytes` at a time, as far as possible; none: as it is.
-llvm::Error TracedProgram::compileWithin(std::optional<int64_t> bytes) {
-  allowed = bytes;
+llvm::Expected<runtime::Executable> TracedProgram::compileScheduled() {
   fitting->schedule = {};
   compiler::CompileOptions options = optionsToCompile();
   options.schedule = [this](const compiler::FittedSchedule &found) { fitting->schedule = found; };
-  llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, options);
+  return compiler::compile(*graph, options);
+}
+
+/// The faster one of two programs within `allowed`: cheap values are computed again in the kernels that read them, or
+/// as all others are. Which of them that is, also decides for compilations with less.
+llvm::Expected<runtime::Executable> TracedProgram::compileFaster() {
+  keepsCheapValues = false;
+  llvm::Expected<runtime::Executable> first = compileScheduled();
+  if (!first)
+    return first;
+  compiler::FittedSchedule schedule = std::move(fitting->schedule);
+  if (fitting->plainCost == 0)
+    fitting->plainCost = schedule.costOnce;
+  keepsCheapValues = true;
+  auto parts = std::move(times);
+  llvm::Expected<runtime::Executable> second = compileScheduled();
+  auto order = [&](const compiler::FittedSchedule &each) {
+    return std::pair(std::max(each.peak, *allowed), each.cost());
+  };
+  if (!second || order(fitting->schedule) < order(schedule))
+    return second;
+  keepsCheapValues = false;
+  fitting->schedule = std::move(schedule);
+  times = std::move(parts);
+  return first;
+}
+
+/// Compiles the graph such that values take `bytes` at a time, as far as possible; none: as it is. `choice`: whether
+/// the faster way is looked for, or the last one taken.
+llvm::Error TracedProgram::compileWithin(std::optional<int64_t> bytes, Choice choice) {
+  allowed = bytes;
+  llvm::Expected<runtime::Executable> exe = bytes && choice == Choice::Faster ? compileFaster() : compileScheduled();
   if (!exe)
     return exe.takeError();
   bindings.clear();
@@ -34,13 +63,13 @@ llvm::Error TracedProgram::compileWithin(std::optional<int64_t> bytes) {
 /// take is known only then. Where it does not come to that, the program is the one that takes the least.
 llvm::Error TracedProgram::fit(MemoryLimit limit) {
   const runtime::MemoryEstimate plain = memory();
-  fitting = Fitting{limit, plain.total(), plain.arena, plain.total(), {}};
+  fitting = Fitting{limit, plain.total(), plain.arena, plain.total(), 0, {}};
   auto target = int64_t(limit.bytes) - int64_t(plain.total() - plain.arena);
   if (limit.isGoal)
     target = std::max<int64_t>(target, int64_t(plain.arena / kLittle));
   const unsigned rounds = limit.isGoal ? 1 : kMaxFits;
   for (unsigned round = 0; fitting->taken > limit.bytes && target > 0 && round < rounds; ++round) {
-    if (llvm::Error e = compileWithin(target))
+    if (llvm::Error e = compileWithin(target, round ? Choice::Last : Choice::Faster))
       return e;
     target -= std::max(int64_t(fitting->taken - limit.bytes), target / 32);
   }
@@ -54,7 +83,7 @@ llvm::Error TracedProgram::fitToShares() {
   const uint64_t arena = fitting->arena;
   for (uint64_t share : kShares) {
     const auto target = int64_t(std::max<uint64_t>(arena / share, 1));
-    if (llvm::Error e = compileWithin(target))
+    if (llvm::Error e = compileWithin(target, Choice::Faster))
       return e;
     if (fitting->isKept())
       return llvm::Error::success();
@@ -63,7 +92,7 @@ llvm::Error TracedProgram::fitToShares() {
       best = target;
     }
   }
-  return fitting->taken == least ? llvm::Error::success() : compileWithin(best);
+  return fitting->taken == least ? llvm::Error::success() : compileWithin(best, Choice::Faster);
 }
 
 } // namespace tess::eager

@@ -36,7 +36,7 @@ compiler::CompileOptions TracedProgram::options() const {
   options.fuse = fuses;
   options.memoryLimit = allowed;
   if (allowed)
-    options.leastSavedBytes = 1;
+    options.leastSavedBytes = keepsCheapValues ? std::nullopt : std::optional<int64_t>(1);
   return options;
 }
 

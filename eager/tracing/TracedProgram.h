@@ -27,7 +27,10 @@ public:
     MemoryLimit limit;
     uint64_t plain = 0, arena = 0; // bytes of a run without the limit, and of its arena
     uint64_t taken = 0;            // bytes of a run
+    double plainCost = 0;          // of a run without the limit, as the schedule counts it
     compiler::FittedSchedule schedule;
+    /// The estimated time of a run, by that without the limit.
+    double timeFactor() const { return plainCost > 0 && schedule.cost() > 0 ? schedule.cost() / plainCost : 1; }
     /// Whether a run takes no more than it may.
     bool isKept() const { return limit.isGoal || taken <= limit.bytes; }
   };
@@ -102,7 +105,10 @@ private:
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
   llvm::Error fit(MemoryLimit limit);
   llvm::Error fitToShares();
-  llvm::Error compileWithin(std::optional<int64_t> bytes);
+  enum class Choice : uint8_t { Faster, Last };
+  llvm::Error compileWithin(std::optional<int64_t> bytes, Choice choice);
+  llvm::Expected<runtime::Executable> compileFaster();
+  llvm::Expected<runtime::Executable> compileScheduled();
   llvm::Error makeState();
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
@@ -130,6 +136,7 @@ private:
   std::vector<std::pair<std::string, double>> times;
   bool isFromFile = false, fuses = true;
   std::optional<int64_t> allowed; // bytes of values at a time, so that a run is within its limit
+  bool keepsCheapValues = false;  // within them: what is cheap runs again by the schedule, not in kernels that read it
   std::optional<Fitting> fitting;
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;

@@ -37,7 +37,7 @@ nb::object fittedOf(const eager::TracedProgram &program) {
   facts["plain"] = fitting->plain;
   facts["taken"] = fitting->taken;
   facts["is_kept"] = fitting->isKept();
-  facts["time_factor"] = fitting->schedule.timeFactor();
+  facts["time_factor"] = fitting->timeFactor();
   facts["again"] = again;
   return facts;
 }
