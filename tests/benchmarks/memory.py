@@ -39,14 +39,17 @@ def prepare(network, method=""):
 
 
 def in_child(column, method, what, network, cache):
-    """The figure of a new process, with an empty or used folder for what it compiles."""
+    """The figure of a new process, with an empty or used folder for what it compiles, Python's
+    bytecode too, which an installed package has.
+    """
     command = [sys.executable, "-m", "peers.child", column, method, what, repr(network)]
     here = str(Path(__file__).resolve().parent)
     path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
-    folders = {name: cache for name in ("TESS_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")}
+    caches = "TESS_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "PYTHONPYCACHEPREFIX"
+    folders = {name: os.path.join(cache, name.lower()) for name in caches}
     done = subprocess.run(
         command,
-        env={**os.environ, "PYTHONPATH": path, **folders},
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "", **folders},
         capture_output=True,
         text=True,
         check=False,
