@@ -72,7 +72,7 @@ def command(code, *arguments):
 
 
 def environment(folder, **settings):
-    """Of a process with its cache in `folder`, which has nothing else that is compiled."""
+    """Variables of a process with its cache in `folder`, with nothing else compiled."""
     return {**os.environ, "TESS_CACHE_DIR": str(folder), "TESS_WARM_SET": "", **settings}
 
 
@@ -168,7 +168,7 @@ def test_a_level_that_the_machine_lacks_is_an_error(name, tmp_path):
     assert "target: level must be x86-64-v3" in done.stderr and f"got {name}" in done.stderr
 
 
-# What becomes of the folder
+# Folders that something happens to
 
 
 def test_a_folder_that_vanishes_costs_time_only(trained, tmp_path):

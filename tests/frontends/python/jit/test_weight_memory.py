@@ -16,7 +16,7 @@ MIB = 1 << 20
 WEIGHT = 64 * MIB  # bytes of each of the weights below
 SLACK = 24 * MIB  # code, compilation, arenas; one more copy of a weight would not fit
 
-# What a process says of itself: memory of its own, pages of the file, and its peak since `forget`.
+# Code by which a process tells of its own memory, pages of the file, and the peak since `forget_peak`.
 STATUS = """
 import json, sys
 import numpy as np
@@ -80,7 +80,7 @@ print(json.dumps({"own": status("RssAnon") - own}))
 
 
 def child(code, *arguments):
-    """What a process of its own prints last."""
+    """Facts that a process of its own prints last."""
     command = [sys.executable, "-c", STATUS + code, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
