@@ -20,7 +20,7 @@ inline bool isLarge(size_t bytes) { return bytes > 4096; }
 
 /// A resource `key` of `type` with these row-major bytes.
 mlir::DenseResourceElementsAttr contentOf(mlir::ShapedType type, llvm::StringRef key, const runtime::HeldBytes &bytes);
-/// The same with a copy of `bytes`.
+/// A resource with a copy of `bytes`.
 mlir::DenseResourceElementsAttr contentOf(mlir::ShapedType type, llvm::StringRef key, llvm::StringRef bytes);
 /// The bytes of a resource.
 llvm::StringRef bytesOf(mlir::DenseResourceElementsAttr content);
