@@ -16,7 +16,7 @@ MIB = 1 << 20
 WEIGHT = 64 * MIB  # bytes of each of the weights below
 SLACK = 24 * MIB  # code, compilation, arenas; one more copy of a weight would not fit
 
-# Code by which a process tells of its own memory, pages of the file, and the peak since `forget_peak`.
+# Code by which a process tells of its memory, pages of the file, and the peak since `forget_peak`.
 STATUS = """
 import json, sys
 import numpy as np
