@@ -206,13 +206,14 @@ namespace {
 using llvm::json::Array;
 using llvm::json::Object;
 
-/// Writes the events of a log, which stays as it is meanwhile.
+/// Writes the events of a log, which stays as it is meanwhile, one by one: a million of objects take a gigabyte.
 class Trace {
 public:
-  explicit Trace(const Log &log) : log(log) {}
-  Object json();
+  Trace(const Log &log, llvm::raw_ostream &os) : log(log), os(os) {}
+  void write();
 
 private:
+  void put(Object row);
   Object row(const Event &event, llvm::StringRef phase, llvm::StringRef name, uint64_t time) const;
   Object arguments(const Event &event) const;
   void addSpan(const Event &event);
@@ -221,7 +222,8 @@ private:
   void add(const Event &event);
 
   const Log &log;
-  Array rows;
+  llvm::raw_ostream &os;
+  bool isFirst = true;
 };
 
 } // namespace
@@ -261,7 +263,7 @@ void Trace::addSpan(const Event &event) {
   Object span = row(event, "X", event.name, event.begin);
   span["dur"] = microseconds(event.end - event.begin);
   span["args"] = arguments(event);
-  rows.push_back(std::move(span));
+  put(std::move(span));
 }
 
 /// Waits of several commands overlap, so each is a pair of rows that belong together by their number.
@@ -272,7 +274,7 @@ void Trace::addQueued(const Event &event) {
   begin["args"] = std::move(args);
   for (Object *each : {&begin, &end}) {
     (*each)["id"] = int64_t(event.number);
-    rows.push_back(std::move(*each));
+    put(std::move(*each));
   }
 }
 
@@ -280,7 +282,7 @@ void Trace::addBlock(const Event &event) {
   if (event.isPoint) {
     Object point = row(event, "C", "memory of " + event.name, event.begin);
     point["args"] = Object{{"bytes", int64_t(event.inUse)}};
-    rows.push_back(std::move(point));
+    put(std::move(point));
   }
   const bool isTaken = event.form == Form::Taken;
   Object block = row(event, isTaken ? "N" : "D", "block", event.begin);
@@ -289,7 +291,7 @@ void Trace::addBlock(const Event &event) {
   addText(args, "location", event.context.location);
   addText(args, "operator", event.context.operation);
   block["args"] = std::move(args);
-  rows.push_back(std::move(block));
+  put(std::move(block));
 }
 
 void Trace::add(const Event &event) {
@@ -305,33 +307,40 @@ void Trace::add(const Event &event) {
     Object mark = row(event, "i", event.name, event.begin);
     mark["s"] = "p"; // a line through all threads of the process
     mark["args"] = Object{};
-    return rows.push_back(std::move(mark));
+    return put(std::move(mark));
   }
   case Form::Typed: {
     Object snapshot = row(event, "O", "block", event.begin);
     snapshot["id"] = "0x" + llvm::utohexstr(event.number, /*LowerCase=*/true);
     snapshot["args"] = Object{{"snapshot", Object{{"type", event.value}}}};
-    return rows.push_back(std::move(snapshot));
+    return put(std::move(snapshot));
   }
   }
   llvm_unreachable("every event has a form");
 }
 
-Object Trace::json() {
-  for (const Event &event : log.events)
-    add(event);
+void Trace::put(Object row) {
+  os << (isFirst ? "" : ",") << llvm::json::Value(std::move(row));
+  isFirst = false;
+}
+
+void Trace::write() {
   Object other{{"droppedEvents", int64_t(log.dropped)}, {"originMicroseconds", log.wallOrigin / 1000}};
   if (!log.options.counters.empty())
     other["counters"] = Array(log.options.counters);
   addText(other, "counterNote", log.counterNote);
-  return Object{{"traceEvents", std::move(rows)}, {"displayTimeUnit", "ns"}, {"otherData", std::move(other)}};
+  os << R"({"displayTimeUnit":"ns","otherData":)" << llvm::json::Value(std::move(other)) << R"(,"traceEvents":[)";
+  for (const Event &event : log.events)
+    add(event);
+  os << "]}";
 }
 
 std::string json() {
   Log &log = theLog();
   std::lock_guard<std::mutex> lock(log.mutex);
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::json::Value(Trace(log).json());
+  llvm::raw_string_ostream os(text);
+  Trace(log, os).write();
   return text;
 }
 
