@@ -27,7 +27,7 @@ llvm::Error printAccount(const std::string &path, const Dims &dims, llvm::raw_os
       arguments.push_back(valueless(meta));
   if (llvm::Error e = (*program)->bindTo(arguments))
     return e;
-  llvm::Expected<llvm::json::Object> account = (*program)->account();
+  llvm::Expected<llvm::json::Object> account = (*program)->account(/*withBoundaries=*/true);
   if (!account)
     return account.takeError();
   os << llvm::json::Value(llvm::json::Object{
