@@ -106,8 +106,8 @@ run_bench() {
   set -- "${arguments[@]}"
   stage "building the package"
   build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,limits,quantized,thresholds} \
-    //tests/custom:libawkward.so
-  export TESS_AWKWARD=$bin/tests/custom/libawkward.so
+    //tests/custom:libawkward.so //tools:tess-run
+  export TESS_AWKWARD=$bin/tests/custom/libawkward.so TESS_RUN=$bin/tools/tess-run
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
   export TESS_THRESHOLDS=$bin/tests/benchmarks/thresholds TESS_CODECS=$bin/tests/benchmarks/executable_codecs
   export TESS_LIMITS=$bin/tests/benchmarks/limits TESS_QUANTIZED=$bin/tests/benchmarks/quantized TESS_PEERS=$peers
