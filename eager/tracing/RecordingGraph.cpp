@@ -126,7 +126,7 @@ static bool keepsValue(const TensorImpl &tensor) {
 /// The value as it is now, where it lies if it stays there, else as a copy.
 static llvm::Expected<runtime::HeldBytes> contentOf(TensorImpl &tensor) {
   const auto bytes = size_t(tensor.numElements() * byteWidth(tensor.dtype()));
-  if (tensor.storage().device().computes() && keepsValue(tensor)) {
+  if (keepsValue(tensor)) {
     if (llvm::Error e = awaitValue(tensor.storage()))
       return std::move(e);
     tensor.storage().noteCopy();
