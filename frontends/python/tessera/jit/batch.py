@@ -41,7 +41,7 @@ def largest_batch(function, *args, memory_limit=None, axis=0, **kwargs):
         >>> import tessera as ts
         >>> from tessera.jit import Spec, largest_batch
         >>> net = ts.module.Linear(1024, 1024)
-        >>> largest_batch(net, Spec((1, 1024)), memory_limit="1 GiB") > 100_000
+        >>> largest_batch(net, Spec((1, 1024)), memory_limit="1 GiB") > 50_000
         True
     """
     batch = _Batch(function, args, kwargs, axis)

@@ -64,12 +64,6 @@ class Optimizer(ABC):
     unused_names = ()  # of MegEngine's state: nothing is computed with them
     instances = weakref.WeakSet()  # all of the process, for accounts of memory
 
-    def __new__(cls, *args, **kwargs):
-        """Copies and pickles are noted, too."""
-        self = super().__new__(cls)
-        Optimizer.instances.add(self)
-        return self
-
     def __init__(self, params, defaults):
         self._defaults = defaults
         self.param_groups = []
@@ -82,6 +76,7 @@ class Optimizer(ABC):
             self.add_param_group(group)
         if not any(group["params"] for group in self.param_groups):
             raise ValueError(f"{type(self).__name__}: params must not be empty, got empty groups")
+        Optimizer.instances.add(self)
 
     def add_param_group(self, param_group):
         """Also optimizes the parameters of the dict `param_group`."""

@@ -34,6 +34,7 @@ TAKES_ANY = {
     "functional.while_loop": "what the loop carries",
     "hub.load": "those of the entry",
     "jit.estimate": "those of its function",
+    "jit.largest_batch": "those of its function",
     "jit.explain": "those of its function",
     "module.Sequential": "layers",
     "quantization.compare_layers": "those of the models",
