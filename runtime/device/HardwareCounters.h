@@ -36,7 +36,7 @@ public:
   /// Opens at most kMost counters. InvalidArgument: a name is unknown, or there are too many. Unimplemented: the
   /// kernel does not give them, with its reason.
   static llvm::Expected<std::shared_ptr<const HardwareCounters>> open(llvm::ArrayRef<std::string> names);
-  /// As open(), by another function than the kernel's.
+  /// Opens them by another function than the kernel's.
   static llvm::Expected<std::shared_ptr<const HardwareCounters>> open(llvm::ArrayRef<std::string> names, Opener opener);
   ~HardwareCounters();
   HardwareCounters(const HardwareCounters &) = delete;
