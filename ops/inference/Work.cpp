@@ -5,7 +5,7 @@
 
 namespace tess {
 
-// Of a core of 2020 or so: 100 G operations and 10 GB in a second.
+// A core of 2020 or so makes 100 G operations, and moves 10 GB, in a second.
 static constexpr double kPerByte = 100, kPerOperation = 10;
 
 static double elementsOf(const TensorMeta &meta) {

@@ -267,7 +267,7 @@ struct OpInfo {
   bool roundsToGrid;
   /// Whether a number of an attribute must fit the dtype of the result.
   bool fitsNumbers;
-  /// Of contractions; null for others.
+  /// Null for what is no contraction.
   CountFn multiplyAdds = nullptr;
   /// Null for rows of records.
   const OpOrigin *origin = nullptr;

@@ -21,7 +21,7 @@ class ConvDims<int n> {
   string image = !cond(!eq(n, 1): "L", !eq(n, 2): "H, W", true: "D, H, W");
   string kernel = !cond(!eq(n, 1): "K", !eq(n, 2): "KH, KW", true: "KD, KH, KW");
   string target = !cond(!eq(n, 1): "OL", !eq(n, 2): "OH, OW", true: "OD, OH, OW");
-  // Those of each element of the result, or of x where each element adds to a window.
+  // Factors for a result whose elements have a window each, and for one where each element of x adds to a window.
   list<string> multiplyAdds = ["product(#out)", "product(without(#weight, 0))"];
   list<string> transposedMultiplyAdds = ["product(#x)", "product(without(#weight, 0))"];
   dag attrs = (ins DefaultValuedAttr<DenseI64ArrayAttr, ones>:$strides,

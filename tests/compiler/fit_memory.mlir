@@ -1,6 +1,6 @@
 // RUN: tess-opt %s --tess-fit-memory=limit=160 | FileCheck %s
 
-// Of three products only two fit at once: the first one is made again before its second reader.
+// Memory holds two of three products at once, so the first one is made again before its second reader.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.*]] = tess.matmul %arg0, %arg0
 // CHECK: %[[B:.*]] = tess.matmul %arg0, %[[A]]

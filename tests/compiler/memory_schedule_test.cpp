@@ -23,7 +23,7 @@ void addOp(ScheduleProblem &problem, Numbers operands, Numbers results, double c
   op.mayRepeat = mayRepeat;
 }
 
-/// What runs again has its operands: made before, by the last run or an earlier one.
+/// Requires that what runs again has its operands: made before, by the last run or an earlier one.
 void requireOrder(const ScheduleProblem &problem, const Schedule &schedule) {
   std::vector<bool> isMade(problem.bytes.size());
   double cost = 0;

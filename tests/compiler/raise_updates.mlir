@@ -22,7 +22,7 @@ func.func @main(%x: tensor<4x4xf32>, %p: tensor<4x4xf32>, %q: tensor<4x4xf32>)
 
 // -----
 
-// What may refuse its data comes first.
+// An operator that may refuse its data comes first.
 // CHECK-LABEL: func.func @main
 // CHECK: tess.cholesky
 // CHECK: tess.fusion %arg1
