@@ -231,7 +231,7 @@ READS = {
     "int": lambda y: int(y.sum()),
     "iterate": lambda y: [float(each[0]) for each in y],
     "format": lambda y: f"{y.sum().item():.3f}",
-    "to another device": lambda y: tessera.Tensor(y, device="null0"),
+    "to another device": lambda y: tessera.Tensor(y, device="sim0"),
     "traced": lambda y: jit.trace(lambda x: x * 2)(y).numpy(),
     "compare": lambda y: assert_equal(y),
 }

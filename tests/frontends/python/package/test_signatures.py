@@ -39,6 +39,7 @@ TAKES_ANY = {
     "module.Sequential": "layers",
     "quantization.compare_layers": "those of the models",
     "utils.module_stats.register_flops": "classes",
+    "utils.profiler.profile": "options of Profiler",
     "utils.tensorboard.SummaryWriter": "those of tensorboardX's",
     "utils.tensorboard.SummaryWriterExtend": "those of tensorboardX's",
 }
