@@ -2,11 +2,13 @@
 limit, what was predicted, and how much of the memory that is reserved is used.
 """
 
+import gc
+
 import tessera
 from harness import Row, interleaved, synced
 from peers import catalog, own, own_networks
 from peers.network import Input, Network
-from tessera import device, dtr
+from tessera import config, device, dtr
 from tessera.jit import estimate, trace
 
 MOST_TRACED, MOST_EAGER, MOST_ERROR = 1.2, 1.3, 2  # times, times, percent
@@ -28,17 +30,18 @@ class Training:
         model = own_networks.build(network).train()
         optimizer = own.MAKERS[network.optimizer](model.parameters())
         self.step = own_networks.training(model, own_networks.LOSSES[network.loss], optimizer)
+        self.step(*self.inputs)  # makes the state of the optimizer
 
     def traced(self, **options):
-        """A call of a trace of the step, which has run."""
-        step = trace(self.step, **options)
+        """A call of a trace of the step, and the bytes that the first one takes."""
+        step = trace(self.step, symbolic=True, **options)
         run = synced(lambda: step(*self.inputs))
-        run()
-        return run
+        return run, peak_of(run)
 
 
 def peak_of(run):
     """Bytes that a call allocates at once beside those that are held before it."""
+    gc.collect()
     device.reset_max_memory_stats()
     held = device.get_allocated_memory()
     run()
@@ -46,13 +49,15 @@ def peak_of(run):
 
 
 def traced_rows(name, network):
+    config.set_trace_limit(8 << 30)  # two programs with their arenas
     training = Training(network)
     predicted = estimate(training.step, *training.inputs)
     limit = predicted.peak // 2
-    plain, limited = training.traced(), Training(network).traced(memory_limit=limit)
-    measured = {"plain": (predicted.peak, peak_of(plain))}
-    within = estimate(training.step, *training.inputs, memory_limit=limit).peak
-    measured["within a half"] = within, peak_of(limited)
+    within = estimate(training.step, *training.inputs, memory_limit=limit)
+    plain, taken = training.traced()
+    measured = {"plain": (predicted.peak, taken)}
+    limited, taken = Training(network).traced(memory_limit=limit)
+    measured["within a half"] = within.peak, taken
     one, two = (t * 1e3 for t in interleaved(limited, plain, rounds=5))
     note = f"{measured['within a half'][1] / MIB:.0f} of {measured['plain'][1] / MIB:.0f} MiB"
     found = [Row(f"{name}, traced, half the memory (PyTorch column: without a limit)", one, "ms",
