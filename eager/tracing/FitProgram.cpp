@@ -29,11 +29,11 @@ llvm::Expected<runtime::Executable> TracedProgram::compileFaster() {
   if (!first)
     return first;
   compiler::FittedSchedule schedule = std::move(fitting->schedule);
-  if (fitting->plainCost == 0)
-    fitting->plainCost = schedule.costOnce;
   keepsCheapValues = true;
   auto parts = std::move(times);
   llvm::Expected<runtime::Executable> second = compileScheduled();
+  if (fitting->plainCost == 0)
+    fitting->plainCost = std::min(schedule.costOnce, fitting->schedule.costOnce);
   auto order = [&](const compiler::FittedSchedule &each) {
     return std::pair(std::max(each.peak, *allowed), each.cost());
   };

@@ -17,6 +17,9 @@ from tests.random.program import REFUSALS
 from tests.random.settings import setting
 from tests.support.helper import as_list
 
+# Bytes of scalar constants that the trace of a call may have beside those of its estimate.
+_SCALARS = 64
+
 
 def _estimate(program, **options):
     function, _ = program.instance()
@@ -58,10 +61,10 @@ def limited(program):
     with skipping_refusals():
         expected = eager(program)
     function, captured = program.instance()
-    call = jit.trace(function, memory_limit=limit)
+    call = jit.trace(function, memory_limit=limit + _SCALARS)
     found = difference(observed(call, program, captured), expected, "limited")
     compiled = call.program()
-    if not found and compiled is not None and compiled.planned_bytes > limit:
+    if not found and compiled is not None and compiled.planned_bytes > limit + _SCALARS:
         found = f"limited: the program takes {compiled.planned_bytes} bytes of {limit}"
     return found
 
@@ -72,8 +75,8 @@ def without_values(program):
     with setting(tessera.get_default_device, tessera.set_default_device, "null0"):
         try:
             found = [(each.shape, each.dtype) for each in _results(program)]
-        except REFUSALS as error:  # it looks at values
-            if "null0" in str(error):
+        except REFUSALS as error:  # it looks at values, or a vmap of no element would have to
+            if "null0" in str(error) or "needs values" in str(error):
                 raise SkippedError(str(error)) from None
             raise
     return "" if found == wanted else f"without values: {found} instead of {wanted}"
