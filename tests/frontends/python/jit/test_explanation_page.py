@@ -1,6 +1,5 @@
 """Explanation.to_html: one page that needs nothing else, its groups, layouts and errors."""
 
-import html.parser
 import itertools
 import json
 import os
@@ -17,26 +16,7 @@ from tessera.jit.explanation.groups import MOST_CHILDREN
 from tessera.jit.explanation.layout import layers_of
 
 from tests.frontends.python.jit.accounts import account_of
-
-
-class Page(html.parser.HTMLParser):
-    """The tags of a page, and its data."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.data, self._reads = [], "", False
-        self.feed(text)
-        self.data = json.loads(self.data)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._reads = dict(attrs).get("id") == "data"
-
-    def handle_endtag(self, tag):
-        self._reads = False
-
-    def handle_data(self, data):
-        self.data += data if self._reads else ""
+from tests.support.page import Page
 
 
 def page_of(account, folder):

@@ -1,6 +1,5 @@
 """Files of a profile: memory_flow.svg, the HTML page, traces of several processes."""
 
-import html.parser
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from tessera.utils._profile.recording import Recording
 from tessera.utils.profiler import Profiler, merge_trace_events
 
 from tests.frontends.python.utils.recordings import MIB, recording_of
+from tests.support.page import Page
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -91,26 +91,6 @@ def test_the_picture_needs_nothing_else(count):
 def test_a_picture_of_nothing_says_so():
     root = ElementTree.fromstring(picture_of(None, "profile", 5))
     assert "no block of memory" in root.find(SVG + "text").text
-
-
-class Page(html.parser.HTMLParser):
-    """The tags of a page, and its data."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.data, self._reads = [], "", False
-        self.feed(text)
-        self.data = json.loads(self.data)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._reads = dict(attrs).get("id") == "data"
-
-    def handle_endtag(self, tag):
-        self._reads = False
-
-    def handle_data(self, data):
-        self.data += data if self._reads else ""
 
 
 def test_the_page_needs_nothing_else_and_has_all():
